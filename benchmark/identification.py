@@ -23,7 +23,7 @@ from dynamics_node.identification import (
     parameter_values,
     robot_with_parameters,
 )
-from dynamics_node.identification.parameters import offset_and_stribeck_torque
+from dynamics_node.identification.parameters import offset_torque
 
 PERIOD = 1e-3        # [s] between samples
 NOISE = 0.3          # [N m]
@@ -47,7 +47,7 @@ def recorded(robot, samples, seed=1):
     truth[layout.each('armature')] = 0.1
     truth[layout.each('offset')] = 0.2
     tau = robot_with_parameters(robot, layout, truth).inverse_dynamics(q, v, a)
-    tau += offset_and_stribeck_torque(layout, truth, v)
+    tau += offset_torque(layout, truth, v)
     tau += NOISE * rng.normal(size=tau.shape)
     return Recording(robot.joint_names, t[:, 0], q, v, a, tau), truth
 

@@ -52,6 +52,8 @@ from dynamics_node.identification import (  # noqa: E402
     write_back,
 )
 
+FURTHER = ('stribeck_friction', 'stribeck_speed', 'friction_asymmetry', 'damping_asymmetry',
+           'friction_speeds')   # parameters of the node, where a joint has them
 MARGIN = 0.3        # of limits that the excitation leaves unused: the model is wrong
 ITERATIONS = 5      # of its improvement
 PERIODS = 2         # of 10 s that are recorded
@@ -150,7 +152,7 @@ def read_files(urdf, parameters):
     values = yaml.safe_load(parameters.read_text())['/**/dynamics_node']['ros__parameters']
     robot = Robot.from_urdf(urdf, armature=values['armature'],
                             friction_speed=values['friction_speed'])
-    return robot.with_friction(values['damping'], values['dry_friction'])
+    return robot.with_friction(values['damping'], values['dry_friction'], *map(values.get, FURTHER))
 
 
 def torques(robot, model, raw):

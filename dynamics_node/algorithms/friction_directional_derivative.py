@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.algorithms.friction import friction_slope, friction_torque
+from dynamics_node.algorithms.friction import friction_slope
 from dynamics_node.algorithms.parameter_direction import ParameterDirection
 from dynamics_node.model.model import Model
 
@@ -11,7 +11,7 @@ def friction_directional_derivative(model: Model, v: np.ndarray,
                                     d: ParameterDirection) -> np.ndarray:
     """Return d/dp of `friction_torque` along a complete ParameterDirection, (nv,).
 
-    The torque is linear in damping and friction: their rates replace them in the first term.
+    The torque is linear in damping and friction; further terms of friction are constant.
     """
-    rates = model.with_(damping=d.ddamping, friction=d.dfriction)
-    return friction_torque(rates, v) + friction_slope(model, v) * d.dv
+    smooth_sign = v / np.sqrt(v * v + model.friction_speeds ** 2)
+    return d.ddamping * v + d.dfriction * smooth_sign + friction_slope(model, v) * d.dv

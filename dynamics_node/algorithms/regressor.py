@@ -60,7 +60,7 @@ def times_tensor(x: np.ndarray) -> np.ndarray:
 
 def friction_regressor(model: Model, v: np.ndarray) -> np.ndarray:
     """Return Y_f with friction_torque = Y_f (damping, friction), (nv, 2 nv)."""
-    smooth_sign = v / np.sqrt(v * v + model.friction_speed ** 2)
+    smooth_sign = v / np.sqrt(v * v + model.friction_speeds ** 2)
     return np.hstack([np.diag(v), np.diag(smooth_sign)])
 
 

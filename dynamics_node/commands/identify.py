@@ -63,6 +63,9 @@ def add_parser(subparsers: Subparsers) -> None:
                         help='another recording, used to validate in place of that share')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
                         help='of the filter on positions; default: from the spectrum')
+    parser.add_argument('--friction', metavar='TERMS', default='auto',
+                        help='auto: its law is chosen from the data; plain: viscous and Coulomb; '
+                        'or some of stribeck, asymmetric, load, with commas between them')
     parser.add_argument('--stribeck-speed', metavar='SPEED', type=float,
                         help='add Stribeck friction with this speed [rad/s or m/s]')
     parser.set_defaults(run=run)
@@ -88,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
         validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed,
-        transmission=drives.transmission)
+        transmission=drives.transmission, friction=arguments.friction)
     bar = ProgressBar()
     unseen = (_recording(arguments, arguments.validate, robot, drives)
               if arguments.validate is not None else None)
@@ -102,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
         *([] if loops is None else str(loops).splitlines()),
         *(f'warning: {text}' for text in done.warnings),
         f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
+        f'friction: {done.result.friction}',
         *(f'do not use: {text}' for text in verdict.reasons), str(verdict), *files, '']))
     return 0 if verdict.success else 1
 

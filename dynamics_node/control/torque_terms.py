@@ -30,8 +30,7 @@ class TorqueTerms:
         self.robot = arguments.check_robot(robot)
         gravity_scale = per_joint('gravity_scale', gravity_scale, robot.nv)
         friction_scale = per_joint('friction_scale', friction_scale, robot.nv)
-        friction = robot.model.damping + robot.model.friction
-        with_friction = ((friction_scale > 0.0) & (friction > 0.0)).any()
+        with_friction = ((friction_scale > 0.0) & robot.model.has_friction).any()
         self._frictionless = without_friction(robot)
         self._gravity_scale = None if (gravity_scale == 1.0).all() else gravity_scale
         self._friction_scale = friction_scale if with_friction else None
@@ -120,7 +119,7 @@ def _speed_limits(robot):
 
 def without_friction(robot: Robot) -> Robot:
     """Return a robot whose joints have no friction, the same if it has none."""
-    if not (robot.model.damping.any() or robot.model.friction.any()):
+    if not robot.model.has_friction.any():
         return robot
     none = dict.fromkeys(robot.joint_names, 0.0)
-    return robot.with_friction(none, none)
+    return robot.with_friction(none, none, none, None, none, none)

@@ -100,6 +100,9 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
     scales = {'armature': torque / rms(recording.a[:, own]),
               'viscous': torque / rms(recording.v[:, own])}
+    scales['viscous_asymmetry'] = scales['viscous']
+    if layout.load is not None:
+        scales['load'] = torque / np.maximum(layout.load.mean[own], 1e-6)
     joints = np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
     columns = motor_columns(layout.motors, layout.friction_speed, recording.v, recording.a)
     sizes = rms(columns)                      # (nv, motors), zero at joints that do not move it
@@ -161,10 +164,13 @@ def _problem(layout, prior, free, A):
     by[free] = np.linalg.inv(A)
     inertial = free[free < layout.inertial]    # of whole bodies
     positive = layout.not_negative[np.isin(layout.not_negative, free)]
+    mean, half = layout.asymmetries[np.isin(layout.asymmetries, free).any(axis=1)].T
     start = prior.values.copy()
     start[positive] = np.maximum(start[positive], SMALL / np.diag(prior.A)[positive])
+    start[half[np.isin(half, free)]] = 0.0
     # Of each body the least body is taken away, so that P >= LEAST_BODY P0.
     bodies = (1.0 - LEAST_BODY) * prior.values[inertial].reshape(-1, 10)
     within = ConsistentSet(bodies, by[inertial].reshape(len(bodies), 10, len(free)),
-                           prior.values[positive], by[positive])
+                           *(np.concatenate([x[positive], x[mean] + x[half], x[mean] - x[half]])
+                             for x in (prior.values, by)))
     return within, A @ (start - prior.values)[free]

@@ -7,9 +7,10 @@ follows the sign of the velocity of the other joint. Link dynamics have no such 
 
 import numpy as np
 
+from dynamics_node.identification.friction_law import smoothed_sign
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.noise import correlation_time
-from dynamics_node.identification.parameters import joint_columns, smoothed_sign
+from dynamics_node.identification.parameters import joint_columns
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import residuals
 from dynamics_node.robot.robot import Robot
@@ -42,10 +43,12 @@ def coupled_pairs(robot: Robot, base: BaseParameters, recording: Recording,
     if len(some.time) < MIN_BLOCKS * size:
         return []
     (left,) = residuals(robot, base, some, values)
-    left, signs = _means(left, size), _means(smoothed_sign(base.layout, some.v), size)
+    left, signs = _means(left, size), _means(
+        smoothed_sign(base.layout.friction_speed, some.v), size)
     pairs: dict[frozenset[str], tuple[str, str]] = {}
     for j, joint in enumerate(robot.dof_names):
-        own = _means(joint_columns(base.layout, some.v[:, j], some.a[:, j]), size)
+        own = _means(joint_columns(base.layout._replace(load=None), j, some.v[:, j],
+                                   some.a[:, j]), size)
         shares = [0.0 if k == j else _explained(own, left[:, j], signs[:, k])
                   for k in range(robot.nv)]
         if max(shares) > EXPLAINED:

@@ -1,8 +1,9 @@
 """Write identified armature and friction as a ROS parameter file of the node.
 
-Armature, damping and dry friction of every joint, each as a map `joint: value`, and the speed over
-which the fitted friction changes its sign. Torque offsets are written as a comment: they may be
-sensor errors, and the node must not command them.
+Armature, damping and dry friction of every joint, and further terms of friction where a joint has
+them, each as a map `joint: value`; and the speed over which the fitted friction changes its sign.
+Torque offsets are written as a comment: they may be sensor errors, and the node must not command
+them.
 """
 
 import json
@@ -16,6 +17,15 @@ KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
     'armature': ('armature', 'rotor inertia x gear ratio^2 [kg m^2 or kg]'),
     'damping': ('viscous', 'viscous friction [N m s/rad or N s/m]'),
     'dry_friction': ('coulomb', 'Coulomb friction [N m or N]')}
+FURTHER = {
+    'stribeck_friction': ('stribeck', 'friction above Coulomb friction near rest [N m or N]'),
+    'friction_asymmetry': ('coulomb_asymmetry', 'half of Coulomb friction in positive minus that '
+                           'in negative direction [N m or N]'),
+    'damping_asymmetry': ('viscous_asymmetry', 'the same of viscous friction '
+                          '[N m s/rad or N s/m]')}
+SPEEDS = {
+    'friction_speeds': ('friction_speed', 'over which Coulomb friction changes its sign'),
+    'stribeck_speed': ('stribeck_speed', 'at which half of stribeck_friction is left')}
 DIGITS = 9
 
 
@@ -31,6 +41,11 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
              f'    friction_speed: {float(layout.friction_speed)!r}']
     for key, (kind, meaning) in KEYS.items():
         lines += [f'    # {meaning}', f'    {key}:', *_map('      ', layout, values, kind)]
+    for key, (kind, meaning) in FURTHER.items():
+        if kind in layout.per_joint:
+            lines += [f'    # {meaning}', f'    {key}:',
+                      *_map('      ', layout, _bounded(layout, values), kind)]
+    lines += _speed_lines(layout)
     lines += ['    # Constant torque of each joint [N m or N], which the node does not use:',
               *_map('    # ', layout, values, 'offset')]
     if layout.motors:
@@ -39,6 +54,24 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
                   *(f'    # {json.dumps(name)}: {_number(value)}' for name, value in zip(
                       layout.names[layout.of_motors], motors))]
     return HEAD + '\n'.join(lines) + '\n'
+
+
+def _bounded(layout, values):
+    """Return the values with asymmetries that stay within friction after rounding."""
+    values, (mean, half) = values.copy(), layout.asymmetries.T
+    values[half] = np.sign(values[half]) * np.minimum(
+        np.abs(values[half]), (1.0 - 10.0 ** (1 - DIGITS)) * values[mean])
+    return values
+
+
+def _speed_lines(layout):
+    """Return the lines of the speeds of joints whose law is not that of the robot."""
+    for key, (field, meaning) in SPEEDS.items():
+        speeds = {joint: getattr(law, field) for joint, law in zip(layout.joints, layout.laws)}
+        if any(speed not in (None, layout.friction_speed) for speed in speeds.values()):
+            yield from (f'    # {meaning} [rad/s or m/s]', f'    {key}:')
+            yield from (f'      {json.dumps(joint)}: {_number(speed)}'
+                        for joint, speed in speeds.items() if speed is not None)
 
 
 def _map(indent, layout, values, kind):

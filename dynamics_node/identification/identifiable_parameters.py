@@ -33,6 +33,10 @@ ZERO_COLUMN = 1e-10    # of the largest column: a smaller column is rounding
 ZERO_COEFFICIENT = 1e-7   # a smaller coefficient of a combination is rounding
 INERTIAL_TEXT = dict(zip(TEN, ('mass', 'first moment x', 'first moment y', 'first moment z',
                                'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')))
+FRICTION_TEXT = {'viscous': 'viscous friction', 'coulomb': 'coulomb friction',
+                 'stribeck': 'stribeck friction', 'load': 'friction per load',
+                 'coulomb_asymmetry': 'asymmetry of coulomb friction',
+                 'viscous_asymmetry': 'asymmetry of viscous friction'}
 ALONE, COMBINED, NEVER = 'alone', 'only in combination', 'not at all'
 
 
@@ -172,7 +176,7 @@ def parameter_text(layout: ParameterLayout, k: int) -> str:
         return f'{INERTIAL_TEXT[name]} of {owner}'
     if k >= layout.of_motors.start:
         owner, name = f'motor {owner}', name.removeprefix('motor_')
-    return f'{name}{" friction" if name in ("viscous", "coulomb", "stribeck") else ""} of {owner}'
+    return f'{FRICTION_TEXT.get(name, name)} of {owner}'
 
 
 def _is_alone(row):

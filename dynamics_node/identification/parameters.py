@@ -3,18 +3,24 @@
 The vector has ten inertial parameters per moving body, in the order and meaning of
 `algorithms.inertial_parameters`, then four per degree of freedom:
 
-    tau_k = (Y pi)_k + armature a + viscous v + coulomb s(v) + offset (+ stribeck s(v) e^-(v/v_S)^2)
+    tau_k = (Y pi)_k + armature a + viscous v + coulomb s(v) + offset
 
 with the smoothed sign of the friction model, s(v) = v / sqrt(v^2 + friction_speed^2). The model of
-a Robot has no offset and no Stribeck term: a prediction adds them, see
-`offset_and_stribeck_torque`. Motors that move with several joints have three more parameters each,
-see coupled_motors.py.
+a Robot has no offset: a prediction adds it, see `offset_torque`. Further terms of friction are
+those of algorithms/friction.py:
+
+    stribeck s / (1 + (v / stribeck_speed)^2) + coulomb_asymmetry s^2 + viscous_asymmetry v s
+
+and friction in proportion to the load: joint_load.py. A joint has those of its FrictionLaw. With
+asymmetric friction it has no offset: of a moving joint the two look alike. Motors that move with
+several joints have three more parameters each, see coupled_motors.py.
 
 In a robot with loops, passive joints have friction, but neither a rotor nor a torque sensor: their
 armature and offset are in the vector, but are not identified. Joints of several axes, such as the
 platform of a Stewart platform, have no joint parameters there.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,19 +33,30 @@ from dynamics_node.identification.coupled_motors import (
     coupled_motors,
     motor_columns,
 )
+from dynamics_node.identification.friction_law import (
+    FrictionLaw,
+    smoothed_sign,
+    stribeck_column,
+)
+from dynamics_node.identification.joint_load import JointLoad, joint_load
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.model import payload
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.joints import Prismatic
 from dynamics_node.robot.robot import Robot
 
 PER_JOINT = ('armature', 'viscous', 'coulomb', 'offset')
-NOT_NEGATIVE = ('armature', 'viscous', 'coulomb')
+STRIBECK, ASYMMETRIC, LOAD = ('stribeck',), ('coulomb_asymmetry', 'viscous_asymmetry'), ('load',)
+NOT_NEGATIVE = ('armature', 'viscous', 'coulomb', *STRIBECK, *LOAD)
 OF_MOTORS = ('armature', 'offset')   # not identified at passive joints
 TEN_UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
 FIELDS = {'armature': 'armature', 'viscous': 'damping', 'coulomb': 'friction'}  # of a Model
+TERMS = {'stribeck': 'stribeck', 'coulomb_asymmetry': 'friction_asymmetry',     # of FrictionTerms
+         'viscous_asymmetry': 'damping_asymmetry'}
 UNITS = {  # of a revolute, of a prismatic joint
     'armature': ('kg m^2', 'kg'), 'viscous': ('N m s/rad', 'N s/m'), 'coulomb': ('N m', 'N'),
-    'offset': ('N m', 'N'), 'stribeck': ('N m', 'N')}
+    'offset': ('N m', 'N'), 'stribeck': ('N m', 'N'), 'coulomb_asymmetry': ('N m', 'N'),
+    'viscous_asymmetry': ('N m s/rad', 'N s/m'), 'load': ('1', '1')}
 
 
 class ParameterLayout(NamedTuple):
@@ -48,16 +65,28 @@ class ParameterLayout(NamedTuple):
     bodies: tuple[str, ...]        # names of the moving links
     joints: tuple[str, ...]        # names of the degrees of freedom with joint parameters
     prismatic: tuple[bool, ...]    # for each of them
-    friction_speed: float          # over which s(v) changes its sign [rad/s or m/s]
-    stribeck_speed: float | None   # v_S [rad/s or m/s]; None: no Stribeck term
+    friction_speed: float          # of the robot, and of coupled motors [rad/s or m/s]
+    laws: tuple[FrictionLaw, ...]  # of each of `joints`
     dofs: tuple[int, ...]          # entries of `joints` in v
     passive: tuple[bool, ...]      # whether each of `joints` has no motor
     motors: tuple[CoupledMotor, ...] = ()   # that move with several joints; their parameters last
+    load: JointLoad | None = None  # to which friction is in proportion; None: no such term
 
     @property
     def per_joint(self) -> tuple[str, ...]:
         """Kinds of joint parameters."""
-        return PER_JOINT if self.stribeck_speed is None else (*PER_JOINT, 'stribeck')
+        return (*PER_JOINT, *(STRIBECK if self.with_stribeck.any() else ()),
+                *(ASYMMETRIC if self.with_asymmetry.any() else ()), *(LOAD if self.load else ()))
+
+    @property
+    def with_stribeck(self) -> np.ndarray:
+        """(joints,) booleans: joints with Stribeck friction."""
+        return np.array([law.stribeck_speed is not None for law in self.laws], dtype=bool)
+
+    @property
+    def with_asymmetry(self) -> np.ndarray:
+        """(joints,) booleans: joints with asymmetric friction."""
+        return np.array([law.asymmetric for law in self.laws], dtype=bool)
 
     @property
     def inertial(self) -> int:
@@ -78,6 +107,11 @@ class ParameterLayout(NamedTuple):
         start = self.inertial + len(self.per_joint) * k
         return slice(start, start + len(self.per_joint))
 
+    @property
+    def approximated(self) -> bool:
+        """Whether it has parameters that the model of a Robot lacks: see `applied_values`."""
+        return bool(self.motors) or self.load is not None
+
     def each(self, kind: str) -> slice:
         """Return the slice of one kind, such as 'viscous', for all degrees of freedom."""
         return slice(self.inertial + self.per_joint.index(kind), self.of_motors.start,
@@ -93,16 +127,36 @@ class ParameterLayout(NamedTuple):
     def not_negative(self) -> np.ndarray:
         """Indices of the parameters that are not negative, beside those of bodies."""
         every = np.arange(self.size)
-        return np.concatenate([*(every[self.each(kind)] for kind in NOT_NEGATIVE),
-                               every[self.of_motors]])
+        return np.concatenate([*(every[self.each(kind)] for kind in NOT_NEGATIVE
+                                 if kind in self.per_joint), every[self.of_motors]])
+
+    @property
+    def asymmetries(self) -> np.ndarray:
+        """(pairs, 2) indices: a parameter, and its asymmetry, which is at most as large."""
+        every = np.arange(self.size)
+        return np.concatenate([np.zeros((0, 2), dtype=int), *(
+            np.stack([every[self.each(kind)], every[self.each(f'{kind}_asymmetry')]], axis=-1)
+            for kind in ('coulomb', 'viscous') if self.with_asymmetry.any())])
 
     @property
     def known(self) -> np.ndarray:
-        """(size,) booleans: parameters that are not identified, of motors at passive joints."""
+        """(size,) booleans: parameters that are not identified.
+
+        Those of motors at passive joints, of terms that the law of a joint lacks, and offsets
+        beside asymmetric friction.
+        """
         known = np.zeros(self.size, dtype=bool)
         for kind in OF_MOTORS:
             known[self.each(kind)] = self.passive
+        known[self.each('offset')] |= self.with_asymmetry
+        for kind in TERMS:
+            if kind in self.per_joint:
+                known[self.each(kind)] = ~self._has(kind)
         return known
+
+    def _has(self, kind: str) -> np.ndarray:
+        """Return whether each joint has a further term of friction, (joints,)."""
+        return self.with_stribeck if kind in STRIBECK else self.with_asymmetry
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,20 +175,29 @@ class ParameterLayout(NamedTuple):
 
 
 def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
-                     transmission: Transmission | None = None) -> ParameterLayout:
-    """Return the ParameterLayout of a robot."""
+                     transmission: Transmission | None = None,
+                     laws: Sequence[FrictionLaw] | None = None,
+                     load: JointLoad | None = None) -> ParameterLayout:
+    """Return the ParameterLayout of a robot.
+
+    :param stribeck_speed: of all joints, where no laws are given; None: no Stribeck friction.
+    :param laws: of each degree of freedom with joint parameters; None: that of the robot.
+    """
     prismatic = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
         prismatic[body.v] |= body.ratio == 1.0 and isinstance(body.joint, Prismatic)
     constraints, passive = robot.loops
     dofs = [k for joint in robot.model.joints for k in range(joint.v.start, joint.v.stop)
             if not (constraints or passive) or joint.kind not in ('floating', 'planar')]
+    if laws is None:
+        speeds = np.broadcast_to(robot.model.friction_speeds, robot.nv)[dofs]
+        laws = [FrictionLaw(float(speed), stribeck_speed) for speed in speeds]
     return ParameterLayout(tuple(body.name for body in robot.model.bodies),
                            tuple(robot.dof_names[k] for k in dofs),
                            tuple(prismatic[dofs].tolist()), robot.model.friction_speed,
-                           stribeck_speed, tuple(dofs),
+                           tuple(laws), tuple(dofs),
                            tuple(robot.dof_names[k] in passive for k in dofs),
-                           coupled_motors(robot, transmission))
+                           coupled_motors(robot, transmission), load)
 
 
 def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:
@@ -144,14 +207,19 @@ def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:
     values[:layout.inertial] = np.ravel(tens)
     for kind, field in FIELDS.items():
         values[layout.each(kind)] = getattr(robot.model, field)[list(layout.dofs)]
+    if robot.model.friction_terms is not None:
+        for kind, field in TERMS.items():
+            if kind in layout.per_joint:
+                own = getattr(robot.model.friction_terms, field)[list(layout.dofs)]
+                values[layout.each(kind)] = np.where(layout._has(kind), own, 0.0)
     return values
 
 
 def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndarray) -> Robot:
     """Return the robot with other parameters and the same payloads.
 
-    Its model has no offsets and no Stribeck terms: these values are not used. Coupled motors are
-    those of `applied_values`.
+    Its model has no offsets: these values are not used. Coupled motors and friction in proportion
+    to the load are those of `applied_values`. Terms of friction that the layout lacks are none.
     """
     model, values = robot.model, applied_values(layout, values)
     bodies = tuple(replace(body, inertia=inertia_of(values[layout.of_body(i)]))
@@ -159,17 +227,34 @@ def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndar
     own = {field: getattr(model, field).copy() for field in FIELDS.values()}
     for kind, field in FIELDS.items():
         own[field][list(layout.dofs)] = values[layout.each(kind)]
-    model = model.with_(bodies=bodies, **own)
+    model = model.with_(bodies=bodies, **own,
+                        friction_terms=_friction_terms(model, layout, values))
     model = model.with_(inertias=tuple(
         own + load for own, load in zip(model.bare_inertias, payload.carried_inertias(model))))
     return Robot(model, compile=robot.compilation_enabled)
 
 
-def applied_values(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
-    """Return the parameters with those of coupled motors moved to the joints, (size,).
+def _friction_terms(model, layout, values):
+    """Return the FrictionTerms of a model with the laws of a layout; None if it needs none."""
+    if set(layout.laws) <= {FrictionLaw(model.friction_speed)}:
+        return None
+    terms = FrictionTerms.none(model.nv, model.friction_speed)
+    for kind in TERMS:
+        if kind in layout.per_joint:
+            getattr(terms, TERMS[kind])[list(layout.dofs)] = values[layout.each(kind)]
+    for dof, law in zip(layout.dofs, layout.laws):
+        terms.friction_speed[dof] = law.friction_speed
+        if law.stribeck_speed is not None:
+            terms.stribeck_speed[dof] = law.stribeck_speed
+    return terms
 
-    The model of a Robot has friction and armature of joints alone. Each joint gets what the motor
-    does to it when the other joints rest: rho^2 of armature and viscous, |rho| of coulomb.
+
+def applied_values(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
+    """Return the parameters with those that the model of a Robot lacks moved to others, (size,).
+
+    The model has friction and armature of joints alone. Each joint gets what a coupled motor
+    does to it when the other joints rest: rho^2 of armature and viscous, |rho| of coulomb; and the
+    friction in proportion to its load at the mean load.
     """
     applied, dofs = values.copy(), list(layout.dofs)
     each = values[layout.of_motors].reshape(-1, len(PER_MOTOR))
@@ -178,17 +263,28 @@ def applied_values(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
         for kind, value, factor in zip(PER_MOTOR, own, (rho ** 2, rho ** 2, rho)):
             applied[layout.each(kind)] += factor * value
     applied[layout.of_motors] = 0.0
+    if layout.load is not None:
+        applied[layout.each('coulomb')] += values[layout.each('load')] * layout.load.mean[dofs]
+        applied[layout.each('load')] = 0.0
     return applied
 
 
-def coupled_motor_torque(layout: ParameterLayout, values: np.ndarray, v: np.ndarray,
-                         a: np.ndarray) -> np.ndarray:
-    """Return the torque of coupled motors beyond that of `applied_values`, (N, nv)."""
+def lacking_torque(robot: Robot, layout: ParameterLayout, values: np.ndarray, q: np.ndarray,
+                   v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return the torque of coupled motors and load beyond that of `applied_values`, (N, nv)."""
     torque = motor_columns(layout.motors, layout.friction_speed, v, a) @ values[layout.of_motors]
+    if not layout.approximated:
+        return torque
     moved = applied_values(layout, values) - values
-    for k, dof in enumerate(layout.dofs if layout.motors else ()):
-        torque[:, dof] -= joint_columns(layout, v[:, dof], a[:, dof]) @ moved[layout.of_joint(k)]
+    load = joint_load(layout.load, robot.regressor(q, v, a)) if layout.load else None
+    for k, dof in enumerate(layout.dofs):
+        torque[:, dof] -= joint_columns(layout, k, v[:, dof], a[:, dof], _of_dof(load, dof)
+                                        ) @ moved[layout.of_joint(k)]
     return torque
+
+
+def _of_dof(load, dof):
+    return None if load is None else load[:, dof]
 
 
 def payload_parameters(robot: Robot, layout: ParameterLayout) -> np.ndarray:
@@ -204,34 +300,37 @@ def parameter_regressor(robot: Robot, layout: ParameterLayout, q: np.ndarray, v:
     """Return Y with torque = Y (values + payload parameters), (N, nv, size), of batches."""
     Y = np.zeros((*np.shape(v), layout.size))
     Y[..., :layout.inertial] = robot.regressor(q, v, a)
+    load = joint_load(layout.load, Y[..., :layout.inertial]) if layout.load else None
     for k, dof in enumerate(layout.dofs):
-        Y[:, dof, layout.of_joint(k)] = joint_columns(layout, v[:, dof], a[:, dof])
+        Y[:, dof, layout.of_joint(k)] = joint_columns(layout, k, v[:, dof], a[:, dof],
+                                                      _of_dof(load, dof))
     Y[..., layout.of_motors] = motor_columns(layout.motors, layout.friction_speed, v, a)
     return Y
 
 
-def joint_columns(layout: ParameterLayout, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Return the columns of the joint parameters of one degree of freedom, (N, 4 or 5)."""
-    sign = smoothed_sign(layout, v)
-    columns = [a, v, sign, np.ones_like(v)]
-    if layout.stribeck_speed is not None:
-        columns.append(sign * np.exp(-(v / layout.stribeck_speed) ** 2))
-    return np.stack(columns, axis=-1)
+def joint_columns(layout: ParameterLayout, k: int, v: np.ndarray, a: np.ndarray,
+                  load: np.ndarray | None = None) -> np.ndarray:
+    """Return the columns of the parameters of joint k of the layout, (N, 4 or more).
+
+    Those of terms that its law lacks are zero.
+
+    :param load: |torque behind the gear| of this joint, (N,), where the layout has a load.
+    """
+    law, kinds = layout.laws[k], layout.per_joint
+    sign = smoothed_sign(law.friction_speed, v)
+    columns = {'armature': a, 'viscous': v, 'coulomb': sign, 'offset': np.ones_like(v)}
+    if law.stribeck_speed is not None:
+        columns['stribeck'] = stribeck_column(sign, v, law.stribeck_speed)
+    if law.asymmetric:
+        columns.update(coulomb_asymmetry=sign * sign, viscous_asymmetry=v * sign)
+    if load is not None:
+        columns['load'] = load * sign
+    zero = np.zeros_like(v)
+    return np.stack([columns.get(kind, zero) for kind in kinds], axis=-1)
 
 
-def smoothed_sign(layout: ParameterLayout, v: np.ndarray) -> np.ndarray:
-    """Return s(v), as in `algorithms.friction.friction_torque`."""
-    return v / np.sqrt(v * v + layout.friction_speed ** 2)
-
-
-def offset_and_stribeck_torque(layout: ParameterLayout, values: np.ndarray,
-                               v: np.ndarray) -> np.ndarray:
-    """Return the torque beyond inverse_dynamics: offsets and Stribeck terms, (N, nv)."""
-    own = v[..., list(layout.dofs)]
+def offset_torque(layout: ParameterLayout, values: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the torque beyond inverse_dynamics: offsets, (N, nv)."""
     torque = np.zeros(np.shape(v))
     torque[..., list(layout.dofs)] = values[layout.each('offset')]
-    if layout.stribeck_speed is not None:
-        torque[..., list(layout.dofs)] += (
-            values[layout.each('stribeck')] * smoothed_sign(layout, own)
-            * np.exp(-(own / layout.stribeck_speed) ** 2))
     return torque

@@ -11,6 +11,9 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
 from dynamics_node.identification.decimation import rows_left
+from dynamics_node.identification.drift_checks import drift_warnings
+from dynamics_node.identification.fitted_layout import fitted_layout
+from dynamics_node.identification.friction_choice import AUTO, friction_terms
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
@@ -20,13 +23,14 @@ from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     ParameterLayout,
     applied_values,
-    coupled_motor_torque,
-    offset_and_stribeck_torque,
+    lacking_torque,
+    offset_torque,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
 )
 from dynamics_node.identification.recording import Recording, select_joints
+from dynamics_node.identification.speed_uncertainty import speed_factors
 from dynamics_node.identification.telling_motion import telling_motion
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
@@ -51,8 +55,10 @@ class IdentificationOptions(NamedTuple):
     validation_share: float = 0.2  # of the samples, at the end: not fitted
     decimation: int = 1            # greatest factor for torques and regressors; less if too few
     #                                rows were left
-    stribeck_speed: float | None = None   # adds Stribeck terms [rad/s or m/s]
+    stribeck_speed: float | None = None   # of Stribeck friction, which is added [rad/s or m/s]
     transmission: Transmission | None = None   # adds friction and armature of coupled motors
+    friction: str = AUTO           # its law is chosen from the data; plain: viscous and Coulomb; or
+    #                                terms: stribeck, asymmetric, load, with commas between them
 
 
 class Identification(NamedTuple):
@@ -76,6 +82,7 @@ class Identification(NamedTuple):
     warnings: tuple[str, ...]
     options: IdentificationOptions
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
+    friction: str = ''            # the law of friction, and what it gained
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -95,25 +102,26 @@ class Identification(NamedTuple):
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 coupled_motors: bool = True) -> np.ndarray:
-        """Return the torque of a motion: inverse dynamics, offsets, Stribeck, coupled motors.
+        """Return the torque of a motion: inverse dynamics, offsets, and what `robot` lacks.
 
         With loops: the torque of the independent joints, zero at the others; with as many motors as
         degrees of freedom it is that of the motors. The motion of dependent joints is corrected to
         satisfy the loop constraints.
 
-        :param coupled_motors: False: without what `robot` lacks of them, as in `residuals`.
+        :param coupled_motors: False: without what `robot` lacks of them and of friction in
+            proportion to the load, as in `residuals`.
         """
-        coupled = flag('coupled_motors', coupled_motors) and bool(self.layout.motors)
+        complete = flag('coupled_motors', coupled_motors) and self.layout.approximated
 
         def torque(q, v, a):
             v, a = np.asarray(v, dtype=float), np.asarray(a, dtype=float)
             layout = self.layout
             torque = (self.robot.inverse_dynamics(q, v, a)
-                      + offset_and_stribeck_torque(layout, self.values, v))
-            if not coupled:
+                      + offset_torque(layout, self.values, v))
+            if not complete:
                 return torque
-            return torque + coupled_motor_torque(
-                layout, self.values, np.atleast_2d(v), np.atleast_2d(a)).reshape(v.shape)
+            return torque + lacking_torque(
+                self.robot, layout, self.values, *map(np.atleast_2d, (q, v, a))).reshape(v.shape)
 
         if self.base.loops is None:
             return torque(q, v, a)
@@ -142,12 +150,16 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     report = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
     recording = _without_springs(robot, recording, loops)
-    layout = parameter_layout(robot, options.stribeck_speed, options.transmission)
-    base = base_parameters(robot, layout, loops=loops)
+    base = base_parameters(robot, parameter_layout(robot, None, options.transmission), loops=loops)
     train, held_out = split(recording, options.validation_share)
     if validation is not None:
         train, held_out = recording, _without_springs(robot, _arranged(robot, validation)[0], loops)
     factor = _decimation(base, train, held_out, options)
+    report(0.0, 'choosing the law of friction')
+    layout, friction = fitted_layout(robot, base, train, options.friction, options.stribeck_speed,
+                                     options.transmission, options.prior_weight, factor)
+    if layout.laws != base.layout.laws or layout.load is not None:
+        base = base_parameters(robot, layout, loops=loops)
 
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops)
@@ -163,14 +175,16 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     residuals = compare(robot, base, train, held_out, known, applied_values(layout, found.values),
                         lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
     lacking = _motor_warnings(residuals, compare(
-        robot, base, train, held_out, known, found.values), layout) if layout.motors else ()
+        robot, base, train, held_out, known, found.values), layout) if layout.approximated else ()
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
-        full_spread(found, prior), base, base.values(found.values), of_base, covariance,
-        linear.noise, residuals, condition, found.optimality,
+        full_spread(found, prior, speed_factors(layout, found.values, train)), base,
+        base.values(found.values), of_base, covariance, linear.noise, residuals, condition,
+        found.optimality,
         (*notes, *_warnings(base, of_base, condition, residuals), *lacking,
-         *coupling_warnings(robot, base, train, linear.values)), options,
-        None if loops is None else loop_summary(robot, base))
+         *coupling_warnings(robot, base, train, linear.values),
+         *drift_warnings(robot, base, train, linear.values)), options,
+        None if loops is None else loop_summary(robot, base), friction)
 
 
 def _without_springs(robot, recording, loops):
@@ -196,6 +210,7 @@ def _checked(options):
         _within('stribeck_speed', options.stribeck_speed)
     if options.transmission is not None:
         check_kind('transmission', options.transmission, Transmission)
+    friction_terms(options.friction)
     return options
 
 
@@ -295,14 +310,17 @@ def _warnings(base, spread, condition, residuals):
 
 
 def _motor_warnings(applied, complete, layout):
-    """Warn if torques of coupled motors that the model of a Robot lacks are large.
+    """Warn if torques of coupled motors or loads that the model of a Robot lacks are large.
 
     :param applied, complete: Residuals without and with these torques.
     """
     without, all_of_it = (total_share(each.validation_after, each.validation_torque)
                           for each in (applied, complete))
     if without > all_of_it + MOTOR_SHARE:
-        yield (f'the node has friction and rotor inertia of joints alone; of the coupled motors '
-               f'({", ".join(motor.name for motor in layout.motors)}) it uses the part at each '
-               f'joint. Its error on held-out samples is {without:.1%} of the torque, with all '
-               f'terms of these motors, which `predict` has, {all_of_it:.1%}')
+        lacks = [f'of the coupled motors ({", ".join(motor.name for motor in layout.motors)}) it '
+                 'uses the part at each joint'] if layout.motors else []
+        lacks += ['of friction in proportion to the load that at the mean load'
+                  ] if layout.load else []
+        yield (f'the node has friction and rotor inertia of joints alone; {", ".join(lacks)}. Its '
+               f'error on held-out samples is {without:.1%} of the torque, with all these terms, '
+               f'which `predict` has, {all_of_it:.1%}')

@@ -19,6 +19,7 @@ import numpy as np
 from dynamics_node.identification.coupled_motors import motor_columns
 from dynamics_node.identification.decimation import TAPS, decimate, segments
 from dynamics_node.identification.identifiable_parameters import BaseParameters
+from dynamics_node.identification.joint_load import joint_load
 from dynamics_node.identification.loop_equations import known_values, row_regressor
 from dynamics_node.identification.parameters import joint_columns, payload_parameters
 from dynamics_node.identification.r_factor import r_factor
@@ -107,10 +108,12 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
         Y = robot.regressor(recording.q[at], v, a)
         motors = motor_columns(layout.motors, layout.friction_speed, v, a)
+        carried = joint_load(layout.load, Y).T if layout.load else [None] * len(columns)
         if load.any():
             tau = tau - Y @ load
         yield [decimate(np.column_stack([Y[:, k, inertial],
-                                         joint_columns(layout, v[:, k], a[:, k])[:, own],
+                                         joint_columns(layout, k, v[:, k], a[:, k],
+                                                       carried[k])[:, own],
                                          motors[:, k, coupled], tau[:, k]]), factor)
                for k, (inertial, own, coupled) in enumerate(columns)]
         tick(at.stop / len(recording.time))

@@ -13,7 +13,10 @@ OF_KIND = {   # kind of a parameter -> what to do with its joint
     'I': 'greater accelerations and velocities, also of the joints before it',
     'armature': 'greater accelerations', 'viscous': 'a wider range of velocities',
     'coulomb': 'more slow motion in both directions', 'offset': 'motion in both directions',
-    'stribeck': 'slow motion at several velocities'}
+    'stribeck': 'slow motion at several velocities',
+    'coulomb_asymmetry': 'more slow motion in both directions',
+    'viscous_asymmetry': 'a wider range of velocities in both directions',
+    'load': 'motion with small and with large loads'}
 
 
 def telling_motion(model: Model, names: Sequence[str]) -> str:

@@ -47,11 +47,17 @@ def base_spread(base: BaseParameters, fit: LinearFit, prior: Prior) -> tuple[np.
     return covariance, _spread(np.sqrt(np.diag(covariance)), fit.values, before)
 
 
-def full_spread(consistent: ConsistentFit, prior: Prior) -> Spread:
-    """Return the Spread of all parameters, from data and prior."""
+def full_spread(consistent: ConsistentFit, prior: Prior, factors: np.ndarray) -> Spread:
+    """Return the Spread of all parameters, from data and prior.
+
+    :param factors: (size,) of the deviations, see speed_uncertainty.py; up to those of the prior.
+    """
     def sigma(R):
         return np.linalg.norm(np.linalg.inv(R), axis=1)
-    return _spread(sigma(consistent.A), consistent.values, sigma(prior.A))
+    before = sigma(prior.A)
+    found = sigma(consistent.A)
+    return _spread(np.maximum(found, np.minimum(factors * found, before)), consistent.values,
+                   before)
 
 
 def _spread(sigma, values, before):

@@ -15,6 +15,7 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
 from dynamics_node.kernels.traced_functions import functions
 from dynamics_node.model.configuration import random_configuration
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
 from dynamics_node.spatial import so3
@@ -114,7 +115,7 @@ def _sample(model, key):
     turned = so3.from_quaternion(np.array([0.5, 0.1, -0.1, 0.85]) / np.sqrt(0.9925))
     values['anchors'] = np.tile([*turned.ravel(), 0.1, 0.2, 0.3],
                                 sum(map(has_anchor, key.constraints)))
-    for name in ('armature', 'damping', 'friction'):
+    for name in ('armature', 'damping', 'friction', *FrictionTerms._fields):
         values[name] = rng.uniform(0.1, 1.0, model.nv)
     if key.with_payload:  # any positive inertia
         values['payload'] = np.tile([1.0, 0.1, 0.2, 0.3, 2, 0, 2, 0, 0, 2.0],

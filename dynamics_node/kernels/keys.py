@@ -29,6 +29,7 @@ class KernelKey(NamedTuple):
     with_payload: bool = False   # payloads are inputs, else none
     with_wrenches: bool = False  # external wrenches are inputs, else none
     constraints: tuple[Constraint, ...] = ()
+    with_friction_terms: bool = False   # further terms of friction are inputs, else none
 
     @property
     def program(self) -> 'KernelKey':
@@ -46,10 +47,11 @@ def key_of(model: Model, kernel: str, arguments: tuple = (), with_wrenches: bool
            constraints: tuple[Constraint, ...] = ()) -> KernelKey:
     """Return the key of a kernel for the friction and payloads that a model has."""
     spec = ALL_KERNELS[kernel]
-    with_friction = spec.friction and bool(model.damping.any() or model.friction.any())
+    with_friction = spec.friction and bool(model.has_friction.any())
+    with_terms = with_friction and model.friction_terms is not None
     with_payload = spec.payload and bool(model.payloads)
     return KernelKey(kernel, tuple(arguments), with_friction, with_payload, with_wrenches,
-                     constraints)
+                     constraints, with_terms)
 
 
 def has_kernel(model: Model, kernel: str, constraints: tuple[Constraint, ...] = ()) -> bool:

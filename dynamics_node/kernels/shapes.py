@@ -17,6 +17,7 @@ from dynamics_node.constrained.anchors import SIZE as ANCHOR
 from dynamics_node.constrained.anchors import anchors_of, has_anchor
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.kernels.spec import COORDINATES, TARGETS, WHOLE_BODY
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import carried_inertias
 from dynamics_node.task_space.newton_step import goal_size
@@ -73,6 +74,8 @@ def uniform_shapes(model: Model, key: KernelKey) -> dict[str, Shape]:
     shapes: dict[str, Shape] = {'gravity': (3,), 'armature': (model.nv,)}
     if key.with_friction:
         shapes.update(damping=(model.nv,), friction=(model.nv,))
+    if key.with_friction_terms:
+        shapes.update(dict.fromkeys(FrictionTerms._fields, (model.nv,)))
     if key.with_payload:
         shapes['payload'] = (len(model.bodies) + 1, 10)
     if any(map(has_anchor, key.constraints)):
@@ -84,6 +87,8 @@ def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
     """Return the arrays of a robot, in the order of uniform_shapes."""
     values = {'gravity': model.gravity, 'armature': model.armature, 'damping': model.damping,
               'friction': model.friction, 'anchors': anchors_of(key.constraints)}
+    if model.friction_terms is not None:
+        values.update(model.friction_terms._asdict())
     if key.with_payload:
         values['payload'] = np.array([ten_numbers(load) for load in carried_inertias(model)])
     return tuple(np.ascontiguousarray(values[name], dtype=float)
@@ -96,6 +101,9 @@ def symbolic_model(model: Model, key: KernelKey, given: Mapping[str, np.ndarray]
     inertias = model.inertias
     if key.with_payload:
         inertias = tuple(own + inertia_of(load) for own, load in zip(inertias, given['payload']))
+    terms = (FrictionTerms(*(given[name] for name in FrictionTerms._fields))
+             if key.with_friction_terms else None)
     return model.with_(gravity=given['gravity'], armature=given['armature'],
                        damping=given.get('damping', zero),
-                       friction=given.get('friction', zero), inertias=inertias)
+                       friction=given.get('friction', zero), inertias=inertias,
+                       friction_terms=terms)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynamics_node.errors import UnknownName
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.joints import Joint
 from dynamics_node.spatial import se3
 from dynamics_node.spatial.inertia import Inertia
@@ -97,6 +98,7 @@ class Model:
     loops: tuple = ((), ())          # (constraints, passive joints): see constrained/read_loops.py
     springs: tuple = ()              # of Spring, see force_elements.py
     actuators: tuple = ()            # of Actuator, see force_elements.py
+    friction_terms: FrictionTerms | None = None   # beyond damping and friction; None: none
 
     @property
     def nq(self) -> int:
@@ -110,6 +112,18 @@ class Model:
     def bare_inertias(self) -> tuple[Inertia, ...]:
         """The bodies' own inertias, then the world's: no payload."""
         return (*(body.inertia for body in self.bodies), self.base_inertia)
+
+    @property
+    def has_friction(self) -> np.ndarray:
+        """(nv,) booleans: degrees of freedom with friction of any kind."""
+        plain = (self.damping != 0.0) | (self.friction != 0.0)
+        return plain if self.friction_terms is None else plain | self.friction_terms.active
+
+    @property
+    def friction_speeds(self) -> np.ndarray | float:
+        """The friction_speed of all degrees of freedom, or of each, (nv,)."""
+        terms = self.friction_terms
+        return self.friction_speed if terms is None else terms.friction_speed
 
     def frame(self, name: str) -> Frame:
         """Return the frame of a link; an unknown name raises UnknownName, which lists the links."""

@@ -21,8 +21,10 @@ from dynamics_node.spatial.se3 import Pose
 def urdf_of_model(model: Model) -> str:
     """Return the URDF text of a model; a comment in it says what a URDF cannot contain."""
     arguments = ''.join(f', {each}' for each in not_in_record(model))
-    lacks = [name for name, found in (('springs', model.springs), ('actuators', model.actuators))
-             if found]
+    terms = model.friction_terms
+    lacks = [name for name, found in (
+        ('springs', model.springs), ('actuators', model.actuators),
+        ('further terms of friction', terms is not None)) if found]
     without = f' without its {" and ".join(lacks)}' if lacks else ''
     return write_urdf(record_of_model(model), (
         'Without visuals and collision shapes.',

@@ -76,7 +76,7 @@ def _numbers(found, recording, warnings):
         'joint_names': recording.joint_names, 'samples': len(recording.time),
         'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
         'optimality': found.optimality, 'options': found.options, 'warnings': warnings,
-        'loops': found.loops, 'rows': found.rows,
+        'loops': found.loops, 'rows': found.rows, 'friction': found.friction,
         'residuals': found.residuals, 'gain': found.residuals.gain, 'noise': found.noise,
         'parameters': {
             'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
@@ -159,6 +159,8 @@ def _ratio(before, after):
 
 def _joint_parameters(found):
     layout = found.layout
+    if found.friction:
+        yield note(f'Friction: {found.friction}.')
     yield table('Before \u2192 after, with one standard deviation, from data and prior.', {
         'joint': layout.joints, **{kind: _changes(found, _places(layout, kind))
                                    for kind in layout.per_joint}})

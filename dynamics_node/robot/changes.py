@@ -48,13 +48,26 @@ class Changes:
         return self._with(self._robot.model.with_(gravity=finite('gravity', gravity, (3,))))
 
     def with_friction(self, damping: Mapping[str, float] | None = None,
-                      friction: Mapping[str, float] | None = None) -> Robot:
+                      friction: Mapping[str, float] | None = None,
+                      stribeck: Mapping[str, float] | None = None,
+                      stribeck_speed: Mapping[str, float] | None = None,
+                      friction_asymmetry: Mapping[str, float] | None = None,
+                      damping_asymmetry: Mapping[str, float] | None = None,
+                      friction_speed: Mapping[str, float] | None = None) -> Robot:
         """Return the robot with other friction, {joint: value}; joints not named keep theirs.
 
         :param damping: viscous [N m s/rad or N s/m], zero or positive.
         :param friction: Coulomb [N m or N], zero or positive.
+        :param stribeck: friction above Coulomb's near rest [N m or N], zero or positive.
+        :param stribeck_speed: at which half of it is left [rad/s or m/s], positive.
+        :param friction_asymmetry: half of the Coulomb friction in positive direction minus that in
+            negative direction [N m or N]; at most as large as `friction`.
+        :param damping_asymmetry: the same of the damping.
+        :param friction_speed: over which Coulomb friction changes its sign [rad/s or m/s].
         """
-        return self._with(friction_override.with_friction(self._robot.model, damping, friction))
+        return self._with(friction_override.with_friction(
+            self._robot.model, damping, friction, stribeck, stribeck_speed, friction_asymmetry,
+            damping_asymmetry, friction_speed))
 
     def with_loops(self, loops: str | os.PathLike | Loops | Mapping | Constraints) -> Robot:
         """Return the robot with these loops instead of its own; for `loops` see from_urdf."""

@@ -189,7 +189,7 @@ def _derivatives_against_differences(robot, states):
 def _inverse_slopes(robot, q, v, a):
     """Yield the derivatives of inverse dynamics by q, v, a, by central differences, (nv, nv)."""
     # dry friction is curved within friction_speed: at this step, that error equals the rounding
-    short = STEP * min(1.0, robot.model.friction_speed) ** (2 / 3)
+    short = STEP * min(1.0, np.min(robot.model.friction_speeds)) ** (2 / 3)
     units = np.concatenate([np.eye(robot.nv), -np.eye(robot.nv)])
     for step, moved in ((STEP, (robot.integrate(q, units, STEP), v, a)),
                         (short, (q, v + short * units, a)), (STEP, (q, v, a + STEP * units))):

@@ -167,7 +167,7 @@ class Simulation:
                 np.broadcast_to(v, (*rows, self._model.nv)).copy(), n)
 
     def _check_friction(self, q, step):
-        if self._model.damping.any() or self._model.friction.any():
+        if self._model.has_friction.any():
             with suppress(SingularModel):  # a link without mass may move with a loop
                 check_friction(self._model, self._dispatcher.call('mass_matrix_inverse', q=q), step)
 

@@ -343,10 +343,15 @@ class DynamicsClient:
         return self._ask('set_gravity', wait, gravity=message)
 
     def set_friction(self, damping: Quantity = None, friction: Quantity = None,
-                     joints: Sequence[str] = (), reset: bool = False, wait: bool = True) -> Reply:
-        """Set damping and dry friction, arrays over `joints` or {joint: value}."""
+                     joints: Sequence[str] = (), reset: bool = False, wait: bool = True,
+                     **further: Quantity) -> Reply:
+        """Set damping and dry friction, arrays over `joints` or {joint: value}.
+
+        :param further: stribeck, stribeck_speed, friction_asymmetry, damping_asymmetry,
+            friction_speed; the same.
+        """
         return self._ask('set_friction', wait, reset=reset,
-                         **_named(joints, damping=damping, friction=friction))
+                         **_named(joints, damping=damping, friction=friction, **further))
 
     # Reports and identification --------------------------------------------------------------
 

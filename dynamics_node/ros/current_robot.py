@@ -214,18 +214,21 @@ class CurrentRobot:
             self._by_service = self._by_service._replace(gravity=gravity)
 
     def set_friction(self, damping: Mapping[str, float], friction: Mapping[str, float],
-                     reset: Sequence[str] = ()) -> None:
-        """Set {joint: damping} and {joint: friction}.
+                     reset: Sequence[str] = (), **further: Mapping[str, float]) -> None:
+        """Set {joint: damping}, {joint: friction} and further arguments of Robot.with_friction.
 
         :param reset: joints whose earlier settings are dropped first.
         """
-        self.robot.with_friction(damping, friction)  # raises a DynamicsError if a value is invalid
-        gravity, *old = self._by_service
-        kept = [{name: value for name, value in values.items() if name not in reset}
-                for values in old]
-        with self._changing():
-            self._by_service = RobotSettings(gravity, {**kept[0], **damping},
-                                             {**kept[1], **friction})
+        changes = {'damping': damping, 'friction': friction, **further}
+        for name in {name for values in changes.values() for name in values}:
+            self.robot.model.joint(name)   # raises a DynamicsError if there is none
+        old = self._by_service
+        kept = RobotSettings(old.gravity, *(
+            {name: value for name, value in values.items() if name not in reset}
+            for values in old[1:]))
+        with self._changing():   # raises a DynamicsError if a value is invalid
+            self._by_service = kept.under(RobotSettings(None, **{
+                key: dict(values) for key, values in changes.items()}))
 
     def settled_robot(self) -> tuple[Robot, str]:
         """Return the robot after all transitions, and its model_id."""
@@ -328,6 +331,8 @@ class CurrentRobot:
         payloads = {name: payload for name, payload in payloads.items() if name not in lost}
         if payloads:
             robot = robot.with_payloads(payloads)
+        terms = robot.model.friction_terms
         return robot, digest(described.digest, (robot.gravity + 0.0).tolist(),  # no negative zero
                              robot.model.damping.tolist(), robot.model.friction.tolist(),
-                             sorted(payloads.items()))
+                             sorted(payloads.items()),
+                             *([each.tolist() for each in terms] if terms is not None else ()))

@@ -21,6 +21,11 @@ class RobotSettings(NamedTuple):
     gravity: np.ndarray | None = None     # (3,) [m/s^2]; None: that of the robot
     damping: dict[str, float] = {}        # {joint: viscous [N m s/rad or N s/m]}
     friction: dict[str, float] = {}       # {joint: Coulomb [N m or N]}
+    stribeck: dict[str, float] = {}       # and so on, as in Robot.with_friction
+    stribeck_speed: dict[str, float] = {}
+    friction_asymmetry: dict[str, float] = {}
+    damping_asymmetry: dict[str, float] = {}
+    friction_speed: dict[str, float] = {}
 
     def same_as(self, other: RobotSettings) -> bool:
         """Return whether others have the same values."""
@@ -30,17 +35,16 @@ class RobotSettings(NamedTuple):
     def under(self, other: RobotSettings) -> RobotSettings:
         """Return these settings, replaced by others where those have a value."""
         return RobotSettings(self.gravity if other.gravity is None else other.gravity,
-                             {**self.damping, **other.damping},
-                             {**self.friction, **other.friction})
+                             *({**own, **its} for own, its in zip(self[1:], other[1:])))
 
     def applied(self, robot: Robot) -> Robot:
         """Return a robot with these settings; those of joints that it lacks have no effect."""
         if self.gravity is not None:
             robot = robot.with_gravity(self.gravity)
         known = set(robot.joint_names)
-        damping, friction = ({name: value for name, value in values.items() if name in known}
-                             for values in (self.damping, self.friction))
-        return robot.with_friction(damping, friction) if damping or friction else robot
+        friction = [{name: value for name, value in values.items() if name in known} or None
+                    for values in self[1:]]
+        return robot.with_friction(*friction) if any(friction) else robot
 
 
 class ParameterSettings(NamedTuple):
@@ -50,28 +54,36 @@ class ParameterSettings(NamedTuple):
     of_urdf: bool               # whether friction and damping of the URDF are used
     damping: dict[str, float]
     friction: dict[str, float]
+    stribeck: dict[str, float]
+    stribeck_speed: dict[str, float]
+    friction_asymmetry: dict[str, float]
+    damping_asymmetry: dict[str, float]
+    friction_speed: dict[str, float]
 
     @classmethod
     def of(cls, p: ModelParameters) -> ParameterSettings:
         """Return the settings of parameters."""
-        return cls(tuple(p.gravity), p.friction, p.damping.named, p.dry_friction.named)
+        return cls(tuple(p.gravity), p.friction, p.damping.named, p.dry_friction.named,
+                   p.stribeck_friction.named, p.stribeck_speed.named,
+                   p.friction_asymmetry.named, p.damping_asymmetry.named,
+                   p.friction_speeds.named)
 
     def check(self, robot: Robot) -> None:
         """Raise a DynamicsError if a joint does not exist, or a value is invalid."""
         try:
-            robot.with_friction(self.damping, self.friction)
+            none = {} if self.of_urdf else dict.fromkeys(robot.joint_names, 0.0)
+            robot.with_friction(none, none).with_friction(*self[2:])
         except DynamicsError as error:
-            raise DynamicsError(f'parameter damping or dry_friction: {error}') from error
+            raise DynamicsError(f'parameter of friction: {error}') from error
 
     def settings(self, robot: Robot) -> RobotSettings:
         """Return the settings of a robot."""
         none = {} if self.of_urdf else dict.fromkeys(robot.joint_names, 0.0)
         return RobotSettings(np.array(self.gravity), {**none, **self.damping},
-                             {**none, **self.friction})
+                             {**none, **self.friction}, *self[4:])
 
     def outdated(self, old: ParameterSettings, by_service: RobotSettings) -> RobotSettings:
         """Return the settings of services without those that a changed parameter replaces."""
         friction = self[1:] == old[1:]
         return RobotSettings(by_service.gravity if self.gravity == old.gravity else None,
-                             by_service.damping if friction else {},
-                             by_service.friction if friction else {})
+                             *(by_service[1:] if friction else ()))

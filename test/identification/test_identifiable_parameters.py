@@ -17,7 +17,7 @@ from dynamics_node.identification.identifiable_parameters import (
     random_regressors,
 )
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_regressor,
     parameter_values,
@@ -70,7 +70,7 @@ def test_directions_that_cannot_be_identified_leave_torques_unchanged(tree):
     assert base.null.shape == (layout.size, layout.size - base.size)
     moved = values + 5.0 * base.null @ tree.rng.normal(size=base.null.shape[1])
     tau = (robot_with_parameters(robot, layout, moved).inverse_dynamics(tree.q, tree.v, tree.a)
-           + offset_and_stribeck_torque(layout, moved, tree.v))
+           + offset_torque(layout, moved, tree.v))
     assert np.abs(moved - values).max() > 1.0
     assert relative(tau, robot.inverse_dynamics(tree.q, tree.v, tree.a)) < SOLVED
 

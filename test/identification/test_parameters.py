@@ -7,8 +7,9 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.friction_law import FrictionLaw
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_regressor,
     parameter_values,
@@ -41,12 +42,14 @@ def test_a_robot_of_its_own_values_is_the_same_to_the_last_bit(tree):
 
 
 def test_a_robot_of_other_values_has_their_torques(tree):
-    """With offsets and Stribeck's terms, which a prediction adds."""
+    """With every term of friction, and offsets, which a prediction adds."""
     robot, rng = tree.robot, tree.rng
-    layout = parameter_layout(robot, stribeck_speed=0.7)
-    values = rng.uniform(0.1, 1.0, layout.size)
+    laws = [FrictionLaw(0.02, 0.7, True), FrictionLaw(0.3), FrictionLaw(0.01, 0.4)]
+    layout = parameter_layout(robot)
+    layout = parameter_layout(robot, laws=[laws[k % 3] for k in range(len(layout.joints))])
+    values = np.where(layout.known, 0.0, rng.uniform(0.1, 1.0, layout.size))
     predicted = (robot_with_parameters(robot, layout, values).inverse_dynamics(*one(tree))
-                 + offset_and_stribeck_torque(layout, values, tree.v[None]))
+                 + offset_torque(layout, values, tree.v[None]))
     torque = parameter_regressor(robot, layout, *one(tree)) @ values
     assert relative(torque, predicted) < EXACT_MATHS
     made = robot_with_parameters(robot, layout, values)
@@ -72,9 +75,10 @@ def test_a_prismatic_joint_has_linear_units():
 
 
 def test_stribecks_term_fades_with_speed():
-    """At the Stribeck speed 1/e of it is left."""
-    layout = parameter_layout(Robot.from_urdf(ARM7, friction_speed=1e-6), stribeck_speed=0.5)
+    """At the Stribeck speed half of it is left."""
+    robot = Robot.from_urdf(ARM7, friction_speed=1e-6)
+    layout = parameter_layout(robot, stribeck_speed=0.5)
     values = np.zeros(layout.size)
     values[layout.each('stribeck')] = 2.0
-    torque = offset_and_stribeck_torque(layout, values, np.full((1, 7), 0.5))
-    assert torque == pytest.approx(2.0 * np.exp(-1.0))
+    torque = robot_with_parameters(robot, layout, values).friction_torque(np.full(7, 0.5))
+    assert torque == pytest.approx(1.0)

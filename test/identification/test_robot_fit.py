@@ -7,7 +7,7 @@ from support.tolerances import EXACT_MATHS, SOLVED
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_values,
 )
@@ -55,7 +55,7 @@ def test_the_robot_found_has_the_parameters_found(fast_arm, layout, recording):
     state = recording.q[:5], recording.v[:5], recording.a[:5]
     np.testing.assert_allclose(
         found.predict(*state), found.robot.inverse_dynamics(*state)
-        + offset_and_stribeck_torque(layout, found.values, state[1]), rtol=EXACT_MATHS)
+        + offset_torque(layout, found.values, state[1]), rtol=EXACT_MATHS)
     assert len(found.layout.names) == len(found.values) == len(found.spread.sigma)
     assert len(found.base.names) == len(found.base_values) == len(found.base_spread.sigma)
 

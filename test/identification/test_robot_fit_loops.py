@@ -12,7 +12,7 @@ from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.linear_fit import METHODS, linear_fit
 from dynamics_node.identification.loop_recording import complete_recording
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -162,7 +162,7 @@ def test_with_fewer_motors_than_freedoms_a_measured_joint_gives_the_rest():
     q, v, a, *_ = loops.random_states(np.random.default_rng(1), 700)
     found = robot_with_parameters(robot, layout, truth).constrained_hybrid_dynamics(
         q, v, a, np.zeros_like(v), robot.joint_names.index('left_shoulder') == np.arange(4))
-    tau = found.tau + np.where(loops.active, offset_and_stribeck_torque(layout, truth, v), 0.0)
+    tau = found.tau + np.where(loops.active, offset_torque(layout, truth, v), 0.0)
     assert not tau[:, 1:].any()
     found = identify(robot, Recording(robot.joint_names, 0.01 * np.arange(700), q, v, found.a, tau))
     assert found.rows[0] == 'left_shoulder'
@@ -212,7 +212,7 @@ def test_a_passive_joint_of_a_tree_has_no_torque(fast_arm):
     arm = robot.with_friction(damping=dict.fromkeys(robot.joint_names, 0.1))
     given = np.arange(7) < 6
     a, tau = arm.hybrid_dynamics(q, v, a, np.zeros_like(a), given)
-    tau = tau + offset_and_stribeck_torque(layout, truth, v)
+    tau = tau + offset_torque(layout, truth, v)
     tau[:, 6] = 99.0 * rng.normal(size=600)
     found = identify(robot, Recording(robot.joint_names, 0.01 * np.arange(600), q, v, a, tau))
     assert worst(found, truth) < EXACT

@@ -247,6 +247,7 @@ def test_the_name_depends_on_all_that_the_code_depends_on(arm, monkeypatch):
         {'locked': {'lower_joint': 0.0}}, {'locked': {'lower_joint': 0.1}},
         {'friction_speed': 0.5}))]
     names += [name(kernel='mass_matrix'), name(with_payload=True), name(with_friction=True),
+              name(with_friction=True, with_friction_terms=True),
               name(with_wrenches=True), name(kernel='jacobian', arguments=('lower', False)),
               name(kernel='jacobian', arguments=('upper', False)),
               name(kernel='jacobian', arguments=('upper', True))]

@@ -289,6 +289,20 @@ def test_gravity_and_friction_by_parameter_change_the_same_robot(current):
     assert current.robot.model.friction.tolist() == [0.0, 2.0]
 
 
+def test_further_terms_of_friction_come_by_parameter(current):
+    """Each in its place; without the friction of the URDF, an asymmetry needs friction."""
+    def one(value):
+        return PerJoint(named={'elbow': value})
+    assert not current.load(TWO_JOINTS, ModelParameters(
+        stribeck_friction=one(0.4), stribeck_speed=one(0.3), friction_asymmetry=one(0.1),
+        damping_asymmetry=one(-0.2), friction_speeds=one(0.05)))
+    terms = current.robot.model.friction_terms
+    assert [float(each[1]) for each in terms] == [0.4, 0.3, 0.1, -0.2, 0.05]
+    assert [float(each[0]) for each in terms] == [0.0, 0.1, 0.0, 0.0, 0.01]
+    with pytest.raises(DynamicsError, match=r"friction_asymmetry\['elbow'\] is 0.1; expected -0 "):
+        current.load(TWO_JOINTS, ModelParameters(friction=False, friction_asymmetry=one(0.1)))
+
+
 def test_a_new_friction_parameter_replaces_that_of_the_service(current):
     """A parameter that stays the same does not."""
     current.set_friction({'shoulder': 7.0}, {})

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_values,
     robot_with_parameters,
 )
@@ -47,7 +47,7 @@ def recorded(robot, layout, values, samples, seed, noise=0.0, colour=None):
     """
     t, q, v, a = motion(robot.nv, samples, seed)
     tau = (robot_with_parameters(robot, layout, values).inverse_dynamics(q, v, a)
-           + offset_and_stribeck_torque(layout, values, v))
+           + offset_torque(layout, values, v))
     white = noise * np.random.default_rng(seed + 1000).normal(size=tau.shape)
     return Recording(robot.joint_names, t, q, v, a, tau + (white if colour is None
                                                            else colour(white)))

@@ -13,7 +13,7 @@ from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -81,7 +81,7 @@ def torques(robot, layout, values, motion):
     """Return the motors' torques along a motion, zero at passive joints, (N, nv)."""
     true = robot_with_parameters(robot, layout, values)
     found = true.constrained_inverse_dynamics(motion.q, motion.v, motion.a, choice='least_torque')
-    offsets = offset_and_stribeck_torque(layout, values, motion.v)
+    offsets = offset_torque(layout, values, motion.v)
     return found.tau + np.where(LoopMotion(robot).active, offsets, 0.0)
 
 

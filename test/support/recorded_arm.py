@@ -4,7 +4,7 @@
 import numpy as np
 
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -31,7 +31,7 @@ def recorded(robot, duration=30.0, seed=1, noise=0.05):
     time = np.arange(round(duration * RATE)) / RATE
     q, v, a = fourier_motion(time, robot.nv, seed)
     layout = parameter_layout(robot)
-    tau = robot.inverse_dynamics(q, v, a) + offset_and_stribeck_torque(
+    tau = robot.inverse_dynamics(q, v, a) + offset_torque(
         layout, parameter_values(robot, layout), v)
     noisy = tau + noise * np.random.default_rng(seed).normal(size=tau.shape)
     return raw_recording(robot.joint_names, time, q, noisy, v)

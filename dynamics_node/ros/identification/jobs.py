@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.friction_choice import PLAIN
 from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
 from dynamics_node.identification.motor_side import Drives, joint_side
 from dynamics_node.identification.parameters import (
-    applied_values,
     parameter_layout,
     parameter_values,
     robot_with_parameters,
@@ -26,6 +26,7 @@ from dynamics_node.identification.recording_files import TOPIC, read_recording
 from dynamics_node.identification.recording_fit import identify_recording
 from dynamics_node.identification.robot_fit import IdentificationOptions
 from dynamics_node.identification.static_poses import StaticPoses
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.observer.effort_meaning import Meaning
 from dynamics_node.reports.identification_files import (
     make_folder,
@@ -37,6 +38,8 @@ from dynamics_node.ros.shared_folders import SharedFolders
 from dynamics_node.ros.state.joint_state_buffer import recording_of
 
 DRIVE_PARAMETERS = ('armature', 'viscous', 'coulomb')
+DRIVE = ('armature', 'damping', 'dry_friction', 'stribeck_friction', 'stribeck_speed',
+         'friction_asymmetry', 'damping_asymmetry', 'friction_speeds')   # parameters of the node
 BEHIND_THE_GEAR = ('effort is measured behind the gears: rotor inertia and friction cannot be '
                    'identified from it, and keep their values')
 
@@ -64,7 +67,8 @@ class Outcome(NamedTuple):
     samples: int
     urdf: str
     friction_yaml: str
-    drive: dict             # {'armature': {joint: value}, 'damping': , 'dry_friction': }
+    friction: str           # its law, and what it gained
+    drive: dict             # {name in DRIVE: {joint: value}}
     warnings: tuple
     files: list
 
@@ -94,15 +98,16 @@ class IdentifyJob(NamedTuple):
             self.folders.make()
             make_folder(self.output)
         progress(0.0, 'reading the recording')
-        robot, warnings = self.robot, tuple[str, ...]()
+        robot, options, warnings = self.robot, self.options, tuple[str, ...]()
         if self.recording:
             raw = self._recorded('recording', self.recording)
         else:
             raw = torques_of(robot, self.meaning, select_joints(robot, recording_of(joint_states)))
             if not self.meaning.motor_side:
                 robot, warnings = without_drives(robot), (BEHIND_THE_GEAR,)
+                options = options._replace(friction=PLAIN, stribeck_speed=None)
         unseen = self._recorded('validation', self.validation) if self.validation else None
-        done = identify_recording(robot, raw, self.options, self.cutoff, progress, tell, unseen)
+        done = identify_recording(robot, raw, options, self.cutoff, progress, tell, unseen)
         if warnings:
             done = with_drives_of(self.robot, done)
         done = done._replace(prepared=done.prepared._replace(
@@ -117,7 +122,8 @@ class IdentifyJob(NamedTuple):
             found.spread.sigma, found.spread.determined, found.rows,
             residuals.validation_before, residuals.validation_after, residuals.validation_torque,
             verdict.total_error, verdict.total_share, verdict.reasons, residuals.gain,
-            found.condition, len(done.prepared.recording.time), urdf, friction, _drive(found),
+            found.condition, len(done.prepared.recording.time), urdf, friction, found.friction,
+            _drive(found),
             (*loops, *done.warnings), files)
 
     def _recorded(self, field: str, path: str) -> RawRecording:
@@ -192,13 +198,16 @@ def with_drives_of(robot: Robot, done: Any) -> Any:
     for kind in DRIVE_PARAMETERS:
         values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
     values[found.layout.of_motors] = 0.0
+    model = robot_with_parameters(robot, found.layout, values).model.with_(
+        friction_terms=robot.model.friction_terms)
     return done._replace(result=found._replace(
-        values=values, robot=robot_with_parameters(robot, found.layout, values)))
+        values=values, robot=Robot(model, compile=robot.compilation_enabled)))
 
 
 def _drive(found: Any) -> dict[str, dict[str, float]]:
     """Return the rotors and friction of `found.robot`."""
-    values = applied_values(found.layout, found.values)
-    return {name: dict(zip(found.layout.joints, values[found.layout.each(kind)].tolist()))
-            for name, kind in (('armature', 'armature'), ('damping', 'viscous'),
-                               ('dry_friction', 'coulomb'))}
+    model, dofs = found.robot.model, list(found.layout.dofs)
+    terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
+    values = model.armature, model.damping, model.friction, *terms
+    return {name: dict(zip(found.layout.joints, each[dofs].tolist()))
+            for name, each in zip(DRIVE, values)}

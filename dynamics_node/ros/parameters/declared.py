@@ -53,6 +53,17 @@ class ModelParameters:
         PerJoint(), 'Viscous friction instead of that in the URDF.', 'N m s/rad or N s/m')
     dry_friction: PerJoint = parameter(
         PerJoint(), 'Coulomb friction instead of that in the URDF.', 'N m or N')
+    stribeck_friction: PerJoint = parameter(
+        PerJoint(), 'Friction above Coulomb friction near rest, see docs/friction.md.', 'N m or N')
+    stribeck_speed: PerJoint = parameter(
+        PerJoint(), 'Speed at which half of stribeck_friction is left; of other joints 0.1.',
+        'rad/s or m/s')
+    friction_asymmetry: PerJoint = parameter(
+        PerJoint(), 'Half of Coulomb friction in positive minus that in negative direction.',
+        'N m or N')
+    damping_asymmetry: PerJoint = parameter(
+        PerJoint(), 'Half of viscous friction in positive minus that in negative direction.',
+        'N m s/rad or N s/m')
     constraints: str = parameter(
         '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: none.')
@@ -63,6 +74,8 @@ class ModelParameters:
     friction_speed: float = parameter(
         0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
         bounds=(1e-6, 10.0))
+    friction_speeds: PerJoint = parameter(
+        PerJoint(), 'The same of some joints, instead of friction_speed.', 'rad/s or m/s')
     compile: bool = parameter(
         True, 'Compile the robot to machine code in the background; false: use NumPy.')
     missing_velocity: str = parameter(

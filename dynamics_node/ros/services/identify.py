@@ -11,6 +11,7 @@ import numpy as np
 
 from dynamics_node.action import Identify
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.friction_choice import friction_terms
 from dynamics_node.identification.linear_fit import METHODS
 from dynamics_node.identification.recording import check_one_axis, select_joints
 from dynamics_node.identification.recording_files import TOPIC
@@ -61,6 +62,9 @@ def identify_job(node_state: NodeState, goal: Identify.Goal) -> IdentifyJob:
                                 f'number{" below 1" if greatest == 1.0 else ""}')
         if value and field != 'cutoff':
             options[field] = value
+    if goal.friction:
+        friction_terms(goal.friction)
+        options['friction'] = goal.friction
     meaning, drives = None, drives_of(goal)
     if not goal.recording:
         meaning = _meaning(node_state, robot)
@@ -91,7 +95,7 @@ def fill_result(result: Identify.Result, outcome: Outcome) -> Identify.Result:
     for field in ('before', 'values', 'sigmas', 'rms_before', 'rms_after', 'rms_torque'):
         setattr(result, field, convert.floats(getattr(outcome, field)))
     for field in ('error', 'error_share', 'gain', 'condition', 'samples', 'urdf', 'friction_yaml',
-                  'files'):
+                  'friction', 'files'):
         setattr(result, field, getattr(outcome, field))
     result.warnings = list(outcome.warnings)
     return result

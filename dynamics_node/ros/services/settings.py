@@ -4,12 +4,15 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import WORLD
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.services.unread_fields import refuse_given
 from dynamics_node.srv import ListPayloads, SetFriction, SetGravity, SetPayload
+
+FRICTION = ('damping', 'friction', *FrictionTerms._fields)   # fields of SetFriction
 
 
 def set_payload(node_state: NodeState, request: SetPayload.Request,
@@ -103,7 +106,7 @@ def set_friction(node_state: NodeState, request: SetFriction.Request,
     selection = node_state.current_robot.select_joints(request.joint_names)
     names = selection.names[:len(selection.named)]
     changes = {}
-    for field in ('damping', 'friction'):
+    for field in FRICTION:
         values = list(getattr(request, field))
         if values and len(values) != len(names):
             raise DynamicsError(f'{field} has {len(values)} entries; expected {len(names)} for the '
@@ -112,8 +115,9 @@ def set_friction(node_state: NodeState, request: SetFriction.Request,
     node_state.current_robot.set_friction(**changes, reset=names if request.reset else ())
     model = node_state.robot.model
     response.joint_names = [joint.name for joint in model.joints]
-    response.damping = [float(model.damping[joint.v][0]) for joint in model.joints]
-    response.friction = [float(model.friction[joint.v][0]) for joint in model.joints]
+    further = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
+    for field, each in zip(FRICTION, (model.damping, model.friction, *further)):
+        setattr(response, field, [float(each[joint.v][0]) for joint in model.joints])
     response.model_id = node_state.current_robot.settled_robot()[1]
     response.success = True
     return response

@@ -62,8 +62,9 @@ def same_kernels(before: Robot, after: Robot) -> bool:
     To request them takes as long as several torques. Those with and without payload are requested
     together, and gravity is an input: friction alone makes a difference.
     """
-    return (key_of(before.model, 'inverse_dynamics').with_friction
-            == key_of(after.model, 'inverse_dynamics').with_friction)
+    first, second = (key_of(robot.model, 'inverse_dynamics') for robot in (before, after))
+    return ((first.with_friction, first.with_friction_terms)
+            == (second.with_friction, second.with_friction_terms))
 
 
 def missing_kernels(robot: Robot) -> str:

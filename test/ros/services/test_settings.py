@@ -113,6 +113,25 @@ def test_friction_is_set_for_named_joints_and_returned_for_all(s):
     assert reply.model_id == ask(s.node_state, 'inverse_dynamics').model_id
 
 
+def test_further_terms_of_friction_are_set_and_reset(s):
+    """Stribeck, asymmetric, and the speeds; the reply has those of all joints."""
+    given = {'stribeck': 0.4, 'stribeck_speed': 0.2, 'friction_asymmetry': -0.1,
+             'damping_asymmetry': 0.3, 'friction_speed': 0.05}
+    reply = ask(s.node_state, 'set_friction', joint_names=['elbow'],
+                **{name: [value] for name, value in given.items()})
+    assert {name: list(getattr(reply, name)) for name in given} == {
+        'stribeck': [0.0, 0.4], 'stribeck_speed': [0.1, 0.2], 'friction_asymmetry': [0.0, -0.1],
+        'damping_asymmetry': [0.0, 0.3], 'friction_speed': [0.01, 0.05]}
+    robot = s.robot.with_friction(**{name: {'elbow': value} for name, value in given.items()})
+    assert torque(s) == robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
+    assert reply.model_id == ask(s.node_state, 'inverse_dynamics').model_id
+    text = refused(s.node_state, 'set_friction', joint_names=['elbow'], friction=[0.05])
+    assert text.startswith("friction_asymmetry['elbow'] is -0.1; expected -0.05 to 0.05")
+    again = ask(s.node_state, 'set_friction', reset=True)
+    assert again.model_id != reply.model_id and not any(again.stribeck)
+    assert torque(s) == s.robot.inverse_dynamics(s.q, s.v, np.zeros(2)).tolist()
+
+
 def test_reset_goes_back_to_the_description_before_anything_is_set(s):
     """For the joints named."""
     ask(s.node_state, 'set_friction', damping=[3.0, 4.0], friction=[5.0, 6.0])
