@@ -29,8 +29,8 @@ Written files:
   recording.csv              the recording
 
 exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
-has grown, or the mass of a link changes by more than a factor of 3 that the data do not determine;
-2 refused
+has grown, the mass of a link changes by more than a factor of 3 that the data do not determine, or
+the data determine nothing; 2 refused
 """
 
 

@@ -34,6 +34,7 @@ from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.loop_equations import joint_torques
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.pseudo_inertia import UNITS, nearest_consistent, pseudo_inertia
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 
 MAX_SHARE = 0.5        # of the standard deviation of the prior: below, the data determine a value
@@ -66,10 +67,12 @@ class ConsistentFit(NamedTuple):
 
 
 def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Recording,
-                    weight: float, loops: LoopMotion | None = None) -> Prior:
+                    weight: float, loops: LoopMotion | None = None,
+                    masses: float = np.inf) -> Prior:
     """Return the Prior around the values of a robot.
 
     :param weight: 1 trusts the inertias of the URDF to within 100 %, 100 to within 10 %.
+    :param masses: relative standard deviation of masses for weight 1, in addition.
     :param loops: LoopMotion of a robot with loops.
     """
     values = values.copy()
@@ -77,7 +80,7 @@ def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Reco
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
         values[at] = nearest_consistent(values[at])
-        A[at, at] = _metric(values[at])
+        A[at, at] = _metric(values[at], masses)
     scales = joint_scales(layout, recording, loops)
     scales = np.maximum(scales, np.abs(values[layout.inertial:]))
     joints = np.arange(layout.inertial, layout.size)
@@ -102,10 +105,13 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     return np.concatenate([joints, motors])
 
 
-def _metric(ten):
-    """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4, (10, 10)."""
+def _metric(ten, masses):
+    """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4 + (dm / (masses m0))^2, (10, 10)."""
     inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(ten)))
-    return 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
+    body = 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
+    mass = np.zeros((1, 10))
+    mass[0, 0] = 1.0 / (masses * ten[0])
+    return r_factor(np.vstack([body, mass]))
 
 
 def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prior,

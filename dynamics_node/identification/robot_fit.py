@@ -10,6 +10,7 @@ from dynamics_node.checks import check_callable, check_kind, flag, positive, who
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
+from dynamics_node.identification.cross_validation import CrossValidation, cross_validate
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
 from dynamics_node.identification.linear_fit import condition_number, linear_fit
@@ -39,6 +40,7 @@ TORQUES_PER_UNKNOWN = 5   # with fewer, residuals do not show the noise
 POOR_CONDITION = 300.0    # condition number above which the excitation is too small
 MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
 MOTOR_SHARE = 0.05        # of the torque: a greater error without coupled motors is a warning
+MASSES = 0.5              # relative standard deviation of the masses of a URDF
 CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
 
 
@@ -75,6 +77,7 @@ class Identification(NamedTuple):
     optimality: Optimality        # proof that no consistent parameters fit better
     warnings: tuple[str, ...]
     options: IdentificationOptions
+    crossed: CrossValidation      # parts of the recording, predicted by the others
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
 
     @property
@@ -150,12 +153,14 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     factor = _decimation(base, train, held_out, options)
 
     known = parameter_values(robot, layout)
-    prior = parameter_prior(layout, known, train, options.prior_weight, loops)
+    prior = parameter_prior(layout, known, train, options.prior_weight, loops, MASSES)
     linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
                  factor, lambda share, text: report(0.6 * share, text))
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
+    crossed = cross_validate(base, linear, prior, known)
+    linear = linear.with_noise(crossed.factor)
     found = consistent_fit(base, linear.problem, prior,
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
@@ -168,8 +173,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior), base, base.values(found.values), of_base, covariance,
         linear.noise, residuals, condition, found.optimality,
-        (*notes, *_warnings(base, of_base, condition, residuals), *lacking,
-         *coupling_warnings(robot, base, train, linear.values)), options,
+        (*notes, *_warnings(base, of_base, condition, residuals, crossed), *lacking,
+         *coupling_warnings(robot, base, train, linear.values)), options, crossed,
         None if loops is None else loop_summary(robot, base))
 
 
@@ -277,8 +282,13 @@ def _decimation(base, train, validation, options):
                  if rows_left(train.time, factor) >= needed), 1)
 
 
-def _warnings(base, spread, condition, residuals):
+def _warnings(base, spread, condition, residuals, crossed):
     texts = []
+    if crossed.factor > 1.0:
+        texts.append('parts of the recording, predicted by fits to its other parts, have greater '
+                     'errors than residuals show: the recording is short, or the model lacks '
+                     f'something. Standard deviations of the data are {crossed.factor:.3g} times '
+                     'greater, and the URDF counts more. Record a longer and more varied motion')
     if condition > POOR_CONDITION:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
                      f'good ones are below {POOR_CONDITION:g}. Record an excitation trajectory')

@@ -12,6 +12,7 @@ independent joint, see loop_equations.py.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -50,10 +51,22 @@ def triangular_factors(robot: Robot, base: BaseParameters, recording: Recording,
     :param weigh: f(row of torques, its rows (n, k + 1)) -> weights (n,); None for ones.
     :param tick: called after each chunk with the share done; may raise to stop.
     """
-    factors = empty_factors(base)
-    for rows in row_chunks(robot, base, recording, factor, tick):
-        factors = merge_factors(factors, chunk_factors(rows, weigh))
-    return factors
+    return triangular_parts(robot, base, recording, 1, factor, weigh, tick)[0]
+
+
+def triangular_parts(robot: Robot, base: BaseParameters, recording: Recording, count: int,
+                     factor: int = 1, weigh: Weigh | None = None,
+                     tick: Tick = no_tick) -> tuple[TriangularFactors, ...]:
+    """Return the TriangularFactors of `count` consecutive parts of a recording of equal length."""
+    parts = [empty_factors(base)] * count
+    chunks = row_chunks(robot, base, recording, factor, tick)
+    for at, rows in zip(_slices(recording.time, factor), chunks):
+        samples = at.start + factor * np.arange(len(rows[0]))   # the first of each row
+        edges = np.searchsorted(samples * count, np.arange(count + 1) * len(recording.time))
+        for k in np.flatnonzero(np.diff(edges)):
+            own = [A[edges[k]:edges[k + 1]] for A in rows]
+            parts[k] = merge_factors(parts[k], chunk_factors(own, weigh))
+    return tuple(parts)
 
 
 def empty_factors(base: BaseParameters) -> TriangularFactors:
@@ -75,6 +88,11 @@ def merge_factors(first: TriangularFactors, second: TriangularFactors) -> Triang
     return TriangularFactors(
         tuple(r_factor(np.vstack(pair)) for pair in zip(first.R, second.R)),
         first.samples + second.samples)
+
+
+def merged_factors(base: BaseParameters, parts: Sequence[TriangularFactors]) -> TriangularFactors:
+    """Return the factors of all parts."""
+    return reduce(merge_factors, parts, empty_factors(base))
 
 
 def residuals(robot: Robot, base: BaseParameters, recording: Recording, *estimates: np.ndarray,
