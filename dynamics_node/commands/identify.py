@@ -49,6 +49,8 @@ def add_parser(subparsers: Subparsers) -> None:
                         'header, as in time,position_joint_1,effort_joint_1')
     parser.add_argument('--effort-scale', metavar='JOINT=K', action='append', default=[],
                         help='torque [N m or N] per recorded unit of effort, such as ampere')
+    parser.add_argument('--no-effort', metavar='JOINT', action='append', default=[],
+                        help='the effort of this joint is not usable: its motion is used alone')
     parser.add_argument('--gear-ratio', metavar='JOINT=R', action='append', default=[],
                         help='position and effort of this joint are those of its motor; -1 inverts '
                         'both signs')
@@ -113,6 +115,7 @@ def _drives(arguments):
 
     scales, ratios = (named_numbers(f'--{name}', ' '.join(given)) for name, given in (
         ('effort-scale', arguments.effort_scale), ('gear-ratio', arguments.gear_ratio)))
+    scales |= dict.fromkeys(arguments.no_effort, float('nan'))
     return Drives(scales, ratios, None if arguments.transmission is None else read_transmission(
         read_text(arguments.transmission, MAX_BYTES)))
 

@@ -31,7 +31,7 @@ from dynamics_node.identification.interior_fit import (
     nearest_point,
 )
 from dynamics_node.identification.linear_fit import TriangularProblem
-from dynamics_node.identification.loop_equations import joint_torques
+from dynamics_node.identification.loop_equations import joint_torques, row_rms
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.pseudo_inertia import UNITS, nearest_consistent, pseudo_inertia
 from dynamics_node.identification.r_factor import r_factor
@@ -95,13 +95,13 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
         return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
 
     own = list(layout.dofs)
-    torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
+    torque = (row_rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
     scales = {'armature': torque / rms(recording.a[:, own]),
               'viscous': torque / rms(recording.v[:, own])}
     joints = np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
     columns = motor_columns(layout.motors, layout.friction_speed, recording.v, recording.a)
     sizes = rms(columns)                      # (nv, motors), zero at joints that do not move it
-    motors = (rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
+    motors = (row_rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
     return np.concatenate([joints, motors])
 
 

@@ -44,9 +44,10 @@ def coupled_pairs(robot: Robot, base: BaseParameters, recording: Recording,
     (left,) = residuals(robot, base, some, values)
     left, signs = _means(left, size), _means(smoothed_sign(base.layout, some.v), size)
     pairs: dict[frozenset[str], tuple[str, str]] = {}
-    for j, joint in enumerate(robot.dof_names):
+    for row, j in enumerate(np.arange(robot.nv)[base.rows]):
+        joint = robot.dof_names[j]
         own = _means(joint_columns(base.layout, some.v[:, j], some.a[:, j]), size)
-        shares = [0.0 if k == j else _explained(own, left[:, j], signs[:, k])
+        shares = [0.0 if k == j else _explained(own, left[:, row], signs[:, k])
                   for k in range(robot.nv)]
         if max(shares) > EXPLAINED:
             other = robot.dof_names[int(np.argmax(shares))]

@@ -82,8 +82,10 @@ class Identification(NamedTuple):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the joints of noise and residuals: all; with loops the independent ones."""
-        return self.robot.joint_names if self.loops is None else self.loops.rows
+        """Names of the joints of noise and residuals: with an effort; with loops independent."""
+        if self.loops is not None:
+            return self.loops.rows
+        return tuple(np.array(self.robot.joint_names)[self.base.rows].tolist())
 
     @property
     def verdict(self) -> Verdict:
@@ -146,10 +148,11 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     recording, loops, notes = _arranged(robot, recording)
     recording = _without_springs(robot, recording, loops)
     layout = parameter_layout(robot, options.stribeck_speed, options.transmission)
-    base = base_parameters(robot, layout, loops=loops)
+    base = base_parameters(robot, layout, loops=loops, measured=recording.with_effort)
     train, held_out = split(recording, options.validation_share)
     if validation is not None:
         train, held_out = recording, _without_springs(robot, _arranged(robot, validation)[0], loops)
+        _refuse_missing(recording, held_out)
     factor = _decimation(base, train, held_out, options)
 
     known = parameter_values(robot, layout)
@@ -213,7 +216,8 @@ def _arranged(robot, recording):
     """Return (recording of all joints in the order of the robot, LoopMotion, warnings)."""
     recording = checked(robot, recording)
     if not has_loops(robot):
-        _refuse_still(recording.joint_names, recording.q, recording.tau)
+        _refuse_still(recording.joint_names, recording.q, recording.tau,
+                      np.isin(recording.joint_names, recording.no_effort, invert=True))
         return recording, None, ()
     recording, _, loops, warnings = complete_recording(robot, recording)
     tau = recording.tau[:, loops.independent]
@@ -267,6 +271,13 @@ def _refuse_still(names, q, tau, driven=True):
             raise DynamicsError(f'{", ".join(still)} {what} in the recording: nothing can be '
                                 'identified of it. Record a motion of every joint with its '
                                 'measured torque, or lock the joint when the URDF is read')
+
+
+def _refuse_missing(recording, validation):
+    missing = [name for name in validation.no_effort if name not in recording.no_effort]
+    if missing:
+        raise DynamicsError(f'the validation has no effort of {", ".join(missing)}; expected those '
+                            'of the recording that is fitted')
 
 
 def _decimation(base, train, validation, options):

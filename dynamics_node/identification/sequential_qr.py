@@ -120,7 +120,8 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         return
     layout = base.layout
     load = payload_parameters(robot, layout)[:layout.inertial]
-    columns = [_columns(base, k) for k in range(len(layout.joints))]
+    joints = np.arange(len(layout.joints))[base.rows]
+    columns = [_columns(base, row, k) for row, k in enumerate(joints)]
     for at in _slices(recording.time, factor):
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
         Y = robot.regressor(recording.q[at], v, a)
@@ -130,7 +131,7 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         yield [decimate(np.column_stack([Y[:, k, inertial],
                                          joint_columns(layout, v[:, k], a[:, k])[:, own],
                                          motors[:, k, coupled], tau[:, k]]), factor)
-               for k, (inertial, own, coupled) in enumerate(columns)]
+               for k, (inertial, own, coupled) in zip(joints, columns)]
         tick(at.stop / len(recording.time))
 
 
@@ -155,9 +156,9 @@ def _slices(time, factor):
             yield slice(start, min(start + step + overlap, segment.stop))
 
 
-def _columns(base, k):
-    """Return the columns a degree of freedom depends on: of bodies, of itself, of motors."""
-    layout, depends = base.layout, base.kept[base.depends[k]]
+def _columns(base, row, k):
+    """Return the columns that the row of joint k depends on: of bodies, of itself, of motors."""
+    layout, depends = base.layout, base.kept[base.depends[row]]
     first = layout.of_motors.start
     return (depends[depends < layout.inertial],
             depends[(depends >= layout.inertial) & (depends < first)] - layout.of_joint(k).start,

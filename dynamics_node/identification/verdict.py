@@ -91,7 +91,8 @@ def _error_reasons(rows, residuals):
         yield (f'on held-out samples the torque error is {1.0 / residuals.gain:.3g} times that of '
                'the parameters before')
     before = residuals.validation_before
-    worse = (shares > POOR) & (error > GROWN_JOINT * before)   # small beside the torque of other joints
+    # of a joint whose torque is small beside that of the others
+    worse = (shares > POOR) & (error > GROWN_JOINT * before)
     for k in np.flatnonzero(worse):
         yield (f'on held-out samples the torque error of {rows[k]} is {shares[k]:.0%} of its '
                f'torque, and was {before[k] / torque[k]:.0%} before: the recording or the model of '
