@@ -17,6 +17,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.bag_files import read_bag
     from dynamics_node.identification.csv_files import read_csv, write_csv
     from dynamics_node.identification.decimation import decimate
+    from dynamics_node.identification.drive_gains import DriveGains, estimate_gains
     from dynamics_node.identification.excitation_limits import Box
     from dynamics_node.identification.excitation_search import (
         Excitation,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
 __all__ = [
     'BaseParameters',
     'Box',
+    'DriveGains',
     'Excitation',
     'ExcitationSettings',
     'Fourier',
@@ -89,6 +91,7 @@ __all__ = [
     'TriangularProblem',
     'base_parameters',
     'decimate',
+    'estimate_gains',
     'excitation',
     'friction_yaml',
     'identify',
@@ -125,6 +128,7 @@ _MODULES = {   # of this folder -> public names
     'bag_files': ('read_bag',),
     'csv_files': ('read_csv', 'write_csv'),
     'decimation': ('decimate',),
+    'drive_gains': ('DriveGains', 'estimate_gains'),
     'excitation_limits': ('Box',),
     'excitation_search': ('Excitation', 'ExcitationSettings', 'excitation'),
     'fourier': ('Fourier',),

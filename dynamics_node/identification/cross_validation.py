@@ -17,7 +17,7 @@ from dynamics_node.identification.linear_fit import LinearFit, weighted_problem
 from dynamics_node.identification.sequential_qr import TriangularFactors, merged_factors
 
 FACTORS = np.sqrt(10.0) ** np.arange(7)   # 1 to 1000
-WORTH = 0.9      # of the error with factor 1: with less, a greater factor is used
+WORTH = 0.95     # of the error with factor 1: with less, a greater factor is used
 SAME = 1.05      # times the least error: of such factors the greatest is used
 
 

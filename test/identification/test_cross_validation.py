@@ -23,8 +23,8 @@ SHORT, LONG = 400, 3000     # samples at 100 Hz
 
 
 @pytest.fixture(scope='module')
-def arm():
-    return Robot.from_urdf(THREE_JOINTS, compile=False)
+def arm(kernels):
+    return Robot.from_urdf(THREE_JOINTS)
 
 
 def rippled(arm, samples, seed):

@@ -17,8 +17,8 @@ MEASURED = ('shoulder', 'wrist')
 
 
 @pytest.fixture(scope='module')
-def arm():
-    return Robot.from_urdf(THREE_JOINTS, compile=False)
+def arm(kernels):
+    return Robot.from_urdf(THREE_JOINTS)
 
 
 @pytest.fixture(scope='module')
