@@ -93,9 +93,17 @@ def _through(transmission, raw):
     v = None if motors.v is None else motors.v @ inverse
     joints = motors._replace(
         joint_names=transmission.joints, q=motors.q @ inverse + transmission.zeros, v=v,
-        tau=motors.tau @ transmission.matrix)
+        tau=_joint_efforts(motors.tau, transmission.matrix))
     others = raw.joints([name for name in raw.joint_names if name not in transmission.motors])
     return joints._replace(
         joint_names=joints.joint_names + others.joint_names, currents=others.currents,
         q=np.hstack([joints.q, others.q]), tau=np.hstack([joints.tau, others.tau]),
         v=None if v is None else np.hstack([joints.v, others.v]))
+
+
+def _joint_efforts(tau, matrix):
+    """Return R' tau; NaN only at joints that a motor without an effort drives."""
+    missing = np.isnan(tau)
+    joints = np.where(missing, 0.0, tau) @ matrix
+    joints[missing.astype(float) @ (matrix != 0.0) > 0.0] = np.nan
+    return joints
