@@ -10,7 +10,6 @@ import numpy as np
 
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
-from dynamics_node.identification.friction_signs import driven_by_friction
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.other_conventions import other_convention, without_joint_part
 from dynamics_node.identification.recording import Recording
@@ -49,10 +48,6 @@ def check_torques(robot: Robot, recording: Recording,
     other = other_convention(robot, recording, np.array([row.judged for row in rows]), loops)
     if other:
         raise DynamicsError(f'{other}. With that, the measured torques agree with the URDF')
-    inverted = driven_by_friction(robot, recording) if loops is None else ()
-    if inverted:
-        raise DynamicsError(f'the friction of {", ".join(inverted)} is negative and would drive '
-                            'the joint: its effort has the opposite sign. Invert it')
     _check_factors(rows)
     if correlation > CORRELATED and not 1.0 / PLAUSIBLE < slope < PLAUSIBLE:
         text = f'measured torques are {slope:.3g} times those of the URDF ({_factors(rows)})'
