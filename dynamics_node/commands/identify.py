@@ -8,10 +8,12 @@ from dynamics_node.commands.report import about
 from dynamics_node.commands.robot_arguments import (
     add_loops_argument,
     add_robot_arguments,
+    load,
     robot_of,
     source_of,
 )
 from dynamics_node.commands.subparsers import Subparsers
+from dynamics_node.errors import DynamicsError
 from dynamics_node.files import read_file, read_text
 from dynamics_node.model.urdf_text import MAX_BYTES
 
@@ -29,8 +31,8 @@ Written files:
   recording.csv              the recording
 
 exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
-has grown, or the mass of a link changes by more than a factor of 3 that the data do not determine;
-2 refused
+has grown, the mass of a link changes by more than a factor of 3 that the data do not determine, or
+the data determine nothing; 2 refused
 """
 
 
@@ -49,11 +51,17 @@ def add_parser(subparsers: Subparsers) -> None:
                         'header, as in time,position_joint_1,effort_joint_1')
     parser.add_argument('--effort-scale', metavar='JOINT=K', action='append', default=[],
                         help='torque [N m or N] per recorded unit of effort, such as ampere')
+    parser.add_argument('--no-effort', metavar='JOINT', action='append', default=[],
+                        help='the effort of this joint is not usable: its motion is used alone')
     parser.add_argument('--gear-ratio', metavar='JOINT=R', action='append', default=[],
                         help='position and effort of this joint are those of its motor; -1 inverts '
                         'both signs')
     parser.add_argument('--transmission', metavar='FILE', help='YAML, where motors and joints are '
                         'coupled, instead of gear ratios')
+    parser.add_argument('--loaded', metavar='FILE', help='another recording, with the payload of '
+                        '--known-payload: the gains of drives are estimated with it first')
+    parser.add_argument('--known-payload', metavar='LINK=KG[,X,Y,Z]', type=load,
+                        help='of --loaded: its mass and its centre of mass in the link frame')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
@@ -78,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         ProgressBar,
         identify_recording,
         join_recordings,
+        joint_side,
     )
     from dynamics_node.reports.identification_files import make_folder, write_identification_files
 
@@ -88,6 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
     drives = _drives(arguments)
     raw = join_recordings([_recording(arguments, path, robot, drives)
                            for path in arguments.recording], arguments.recording)
+    gains = _gains(arguments, robot, raw, drives)
+    if gains is not None:
+        raw = joint_side(robot, raw, gains.scales)
     options = IdentificationOptions(
         method=arguments.method, prior_weight=arguments.prior_weight,
         validation_share=arguments.validation_share, stribeck_speed=arguments.stribeck_speed,
@@ -95,6 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
     bar = ProgressBar()
     unseen = (_recording(arguments, arguments.validate, robot, drives)
               if arguments.validate is not None else None)
+    if gains is not None and unseen is not None:
+        unseen = joint_side(robot, unseen, gains.scales)
     done = identify_recording(robot, raw, options, arguments.cutoff, bar, validation=unseen)
     bar.clear()
     files = write_identification_files(arguments.out, urdf, robot, raw, done,
@@ -103,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
+        *([] if gains is None else [str(gains)]),
         *(f'warning: {text}' for text in done.warnings),
         f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
         f'friction: {done.result.friction}',
@@ -117,8 +132,23 @@ def _drives(arguments):
 
     scales, ratios = (named_numbers(f'--{name}', ' '.join(given)) for name, given in (
         ('effort-scale', arguments.effort_scale), ('gear-ratio', arguments.gear_ratio)))
+    scales |= dict.fromkeys(arguments.no_effort, float('nan'))
     return Drives(scales, ratios, None if arguments.transmission is None else read_transmission(
         read_text(arguments.transmission, MAX_BYTES)))
+
+
+def _gains(arguments, robot, raw, drives):
+    """Return the DriveGains from a recording with a known payload, None if there is none."""
+    from dynamics_node.identification import estimate_gains
+
+    if (arguments.loaded is None) != (arguments.known_payload is None):
+        raise DynamicsError('--loaded and --known-payload are needed both: a recording with a '
+                            'payload, and the payload')
+    if arguments.loaded is None:
+        return None
+    frame, mass, com = arguments.known_payload
+    return estimate_gains(robot, raw, robot.with_payload('known payload', frame, mass, com),
+                          _recording(arguments, arguments.loaded, robot, drives), arguments.cutoff)
 
 
 def _recording(arguments, path, robot, drives):

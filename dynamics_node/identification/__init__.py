@@ -17,13 +17,14 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
     from dynamics_node.identification.bag_files import read_bag
     from dynamics_node.identification.csv_files import read_csv, write_csv
     from dynamics_node.identification.decimation import decimate
+    from dynamics_node.identification.drive_gains import DriveGains, estimate_gains
     from dynamics_node.identification.excitation_limits import Box
     from dynamics_node.identification.excitation_search import (
         Excitation,
         ExcitationSettings,
         excitation,
     )
-    from dynamics_node.identification.fleet_drift import Drift
+    from dynamics_node.identification.fleet_drift import ParameterDrift
     from dynamics_node.identification.fleet_fit import (
         FleetIdentification,
         FleetMember,
@@ -82,7 +83,7 @@ if TYPE_CHECKING:   # editors and type checkers; at run time see lazy_names
 __all__ = [
     'BaseParameters',
     'Box',
-    'Drift',
+    'DriveGains',
     'Excitation',
     'ExcitationSettings',
     'FleetIdentification',
@@ -91,6 +92,7 @@ __all__ = [
     'Identification',
     'IdentificationOptions',
     'IdentifiedRecording',
+    'ParameterDrift',
     'ParameterLayout',
     'PayloadEstimate',
     'Prepared',
@@ -105,6 +107,7 @@ __all__ = [
     'TriangularProblem',
     'base_parameters',
     'decimate',
+    'estimate_gains',
     'excitation',
     'friction_yaml',
     'identify',
@@ -145,9 +148,10 @@ _MODULES = {   # of this folder -> public names
     'bag_files': ('read_bag',),
     'csv_files': ('read_csv', 'write_csv'),
     'decimation': ('decimate',),
+    'drive_gains': ('DriveGains', 'estimate_gains'),
     'excitation_limits': ('Box',),
     'excitation_search': ('Excitation', 'ExcitationSettings', 'excitation'),
-    'fleet_drift': ('Drift',),
+    'fleet_drift': ('ParameterDrift',),
     'fleet_fit': ('FleetIdentification', 'FleetMember', 'identify_fleet'),
     'fourier': ('Fourier',),
     'friction_file': ('friction_yaml',),

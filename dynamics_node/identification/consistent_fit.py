@@ -31,9 +31,10 @@ from dynamics_node.identification.interior_fit import (
     nearest_point,
 )
 from dynamics_node.identification.linear_fit import TriangularProblem
-from dynamics_node.identification.loop_equations import joint_torques
+from dynamics_node.identification.loop_equations import joint_torques, row_rms
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.pseudo_inertia import UNITS, nearest_consistent, pseudo_inertia
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 
 MAX_SHARE = 0.5        # of the standard deviation of the prior: below, the data determine a value
@@ -66,24 +67,26 @@ class ConsistentFit(NamedTuple):
 
 
 def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Recording,
-                    weight: float, loops: LoopMotion | None = None) -> Prior:
+                    weight: float, loops: LoopMotion | None = None,
+                    masses: float = np.inf) -> Prior:
     """Return the Prior around the values of a robot.
 
     :param weight: 1 trusts the inertias of the URDF to within 100 %, 100 to within 10 %.
+    :param masses: relative standard deviation of masses for weight 1, in addition.
     :param loops: LoopMotion of a robot with loops.
     """
-    return prior_of_scales(layout, values, joint_scales(layout, recording, loops), weight)
+    return prior_of_scales(layout, values, joint_scales(layout, recording, loops), weight, masses)
 
 
 def prior_of_scales(layout: ParameterLayout, values: np.ndarray, scales: np.ndarray,
-                    weight: float) -> Prior:
+                    weight: float, masses: float = np.inf) -> Prior:
     """Return the Prior around values, with joint scales as of `joint_scales`."""
     values = values.copy()
     A = np.zeros((layout.size, layout.size))
     for i in range(len(layout.bodies)):
         at = layout.of_body(i)
         values[at] = nearest_consistent(values[at])
-        A[at, at] = _metric(values[at])
+        A[at, at] = _metric(values[at], masses)
     scales = np.maximum(scales, np.abs(values[layout.inertial:]))
     joints = np.arange(layout.inertial, layout.size)
     A[joints, joints] = 1.0 / scales
@@ -97,7 +100,7 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
         return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
 
     own = list(layout.dofs)
-    torque = (rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
+    torque = (row_rms(recording.tau) if loops is None else joint_torques(loops, recording))[own]
     scales = {'armature': torque / rms(recording.a[:, own]),
               'viscous': torque / rms(recording.v[:, own])}
     scales['viscous_asymmetry'] = scales['viscous']
@@ -106,14 +109,17 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     joints = np.stack([scales.get(kind, torque) for kind in layout.per_joint], axis=-1).ravel()
     columns = motor_columns(layout.motors, layout.friction_speed, recording.v, recording.a)
     sizes = rms(columns)                      # (nv, motors), zero at joints that do not move it
-    motors = (rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
+    motors = (row_rms(recording.tau)[:, None] / sizes).min(axis=0, initial=np.inf)
     return np.concatenate([joints, motors])
 
 
-def _metric(ten):
-    """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4, (10, 10)."""
+def _metric(ten, masses):
+    """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4 + (dm / (masses m0))^2, (10, 10)."""
     inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(ten)))
-    return 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
+    body = 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
+    mass = np.zeros((1, 10))
+    mass[0, 0] = 1.0 / (masses * ten[0])
+    return r_factor(np.vstack([body, mass]))
 
 
 def consistent_fit(base: BaseParameters, problem: TriangularProblem, prior: Prior,

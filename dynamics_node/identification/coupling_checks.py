@@ -46,10 +46,11 @@ def coupled_pairs(robot: Robot, base: BaseParameters, recording: Recording,
     left, signs = _means(left, size), _means(
         smoothed_sign(base.layout.friction_speed, some.v), size)
     pairs: dict[frozenset[str], tuple[str, str]] = {}
-    for j, joint in enumerate(robot.dof_names):
+    for row, j in enumerate(np.arange(robot.nv)[base.rows]):
+        joint = robot.dof_names[j]
         own = _means(joint_columns(base.layout._replace(load=None), j, some.v[:, j],
                                    some.a[:, j]), size)
-        shares = [0.0 if k == j else _explained(own, left[:, j], signs[:, k])
+        shares = [0.0 if k == j else _explained(own, left[:, row], signs[:, k])
                   for k in range(robot.nv)]
         if max(shares) > EXPLAINED:
             other = robot.dof_names[int(np.argmax(shares))]

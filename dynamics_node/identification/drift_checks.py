@@ -69,12 +69,12 @@ def drifts(robot: Robot, base: BaseParameters, recording: Recording,
     shapes: dict[float | None, np.ndarray] = {None: share}
     shapes.update((T * duration, np.exp(-share / T)) for T in TIME_CONSTANTS)
     found = []
-    for k, joint in enumerate(robot.dof_names):
-        v = some.v[:, k]
+    for row, k in enumerate(np.arange(robot.nv)[base.rows]):
+        joint, v = robot.dof_names[k], some.v[:, k]
         own = joint_columns(base.layout._replace(load=None), k, v, some.a[:, k])
         sign = smoothed_sign(base.layout.laws[k].friction_speed, v)
         speed = float(np.sqrt(np.mean(v ** 2)))
-        best = max((_fitted(joint, of, T, g, columns, sizes, own, left[:, k])
+        best = max((_fitted(joint, of, T, g, columns, sizes, own, left[:, row])
                     for T, g in shapes.items() for of, columns, sizes in (
                         (FRICTION, (sign, v), (1.0, speed)), (OFFSET, (np.ones_like(v),), (1.0,)))),
                    key=lambda drift: drift.share)

@@ -40,7 +40,8 @@ def effort_delay(robot: Robot, recording: Recording, factor: int,
     if robot.springs and loops is None:
         part = part._replace(tau=part.tau - robot.spring_torque(part.q, part.v))
     inner = (part.time >= part.time[0] + LONGEST) & (part.time <= part.time[-1] - LONGEST)
-    base = base_parameters(robot, parameter_layout(robot), loops=loops)
+    base = base_parameters(robot, parameter_layout(robot), loops=loops,
+                           measured=recording.with_effort)
     misfit = _Misfit(robot, base, part, inner, factor)
     if not misfit.determined:
         return 0.0
@@ -61,7 +62,8 @@ def advanced(recording: Recording, delay: float) -> Recording:
         at = part.time + delay
         tau = np.stack([np.interp(at, part.time, column) for column in part.tau.T], axis=-1)
         parts.append(part._replace(tau=tau).rows((at >= part.time[0]) & (at <= part.time[-1])))
-    return Recording(recording.joint_names, *map(np.concatenate, zip(*(p[1:] for p in parts))))
+    return recording._replace(**{name: np.concatenate([getattr(part, name) for part in parts])
+                                 for name in ('time', 'q', 'v', 'a', 'tau')})
 
 
 class _Misfit:

@@ -48,7 +48,8 @@ def smooth(raw: RawRecording, cutoff: float | None = None) -> Recording:
         raise DynamicsError(
             f'the longest stretch without a gap is {longest:.3g} s; a filter of {cutoff:.3g} Hz '
             f'needs {SHORTEST / cutoff:.3g} s. Record without gaps, or for longer')
-    return Recording(tuple(raw.joint_names), *map(np.concatenate, zip(*parts)))
+    time, q, v, a, tau = map(np.concatenate, zip(*parts))
+    return Recording(tuple(raw.joint_names), time, q, v, a, tau, raw.no_effort)
 
 
 def default_cutoff(raw: RawRecording) -> float:

@@ -75,7 +75,7 @@ def _given_laws(base, terms, stribeck_speed):
 
 def _load(robot, layout, train, prior_weight, factor):
     """Return the JointLoad, of links that are fitted with the load so far, at first without."""
-    base = base_parameters(robot, layout)
+    base = base_parameters(robot, layout, measured=train.with_effort)
     prior = parameter_prior(layout, parameter_values(robot, layout), train, prior_weight)
     linear = linear_fit(robot, base, train, base.values(prior.values), factor=factor)
     values = consistent_fit(base, linear.problem, prior).values + payload_parameters(robot, layout)

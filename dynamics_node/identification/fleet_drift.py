@@ -20,7 +20,7 @@ from dynamics_node.identification.sequential_qr import TriangularFactors
 SIGNIFICANT = 4.0   # standard deviations: one of 60 parameters exceeds it by chance in 0.4 %
 
 
-class Drift(NamedTuple):
+class ParameterDrift(NamedTuple):
     """The change of a robot between its first recording and a later one."""
 
     begin: float                # [s] time stamp of the later recording
@@ -32,8 +32,8 @@ class Drift(NamedTuple):
 
 
 def drifts(base: BaseParameters, summaries: Sequence[RecordingSummary], problems: Sequence[Any],
-           L: np.ndarray, D: np.ndarray) -> tuple[Drift, ...]:
-    """Return the Drift of each recording after the first.
+           L: np.ndarray, D: np.ndarray) -> tuple[ParameterDrift, ...]:
+    """Return the ParameterDrift of each recording after the first.
 
     :param summaries: of one robot, in the order of time.
     :param problems: of each recording: .B and .z in whitened coordinates, from the common values.
@@ -50,7 +50,7 @@ def drifts(base: BaseParameters, summaries: Sequence[RecordingSummary], problems
                     + np.sum((L @ P1) ** 2, axis=1))
         z = change / np.sqrt(np.maximum(variance, np.finfo(float).tiny))
         torque = torque_change(base, later.factors, change)
-        found.append(Drift(
+        found.append(ParameterDrift(
             later.begin, (later.begin - summaries[0].begin) / 86400.0, torque,
             float(np.linalg.norm(torque) / np.linalg.norm(later.torque)),
             {base.names[k]: float(z[k]) for k in np.argsort(-np.abs(z))

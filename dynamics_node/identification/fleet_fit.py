@@ -29,7 +29,7 @@ from dynamics_node.identification.consistent_fit import (
     consistent_fit,
     prior_of_scales,
 )
-from dynamics_node.identification.fleet_drift import Drift, drifts, gain, torque_change
+from dynamics_node.identification.fleet_drift import ParameterDrift, drifts, gain, torque_change
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.linear_fit import TriangularProblem
 from dynamics_node.identification.parameters import (
@@ -70,7 +70,7 @@ class FleetMember(NamedTuple):
     torque: np.ndarray         # (nv,) RMS of its recordings [N m or N]
     torque_change: np.ndarray  # (nv,) RMS difference to the common model on its motion [N m or N]
     recordings: int
-    drifts: tuple[Drift, ...]  # of later recordings, against the first one
+    drifts: tuple[ParameterDrift, ...]  # of later recordings, against the first one
 
     @property
     def share(self) -> float:

@@ -58,7 +58,7 @@ class FrictionChoice(NamedTuple):
         """Return the laws, with their gains where they are not those of the robot."""
         parts = [f'{joint}: {law} (error on unseen blocks {old:.3g} -> {new:.3g})'
                  for joint, law, old, new in zip(joints, self.laws, self.before, self.after)
-                 if new != old]
+                 if new < old]
         if len(parts) < len(joints):
             parts.append(f'{"other" if parts else "all"} joints: as before, since no other law '
                          'explains unseen torques significantly better')
@@ -92,7 +92,14 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     """
     blocks = [(block, robot.regressor(block.q, block.v, block.a)) for block in _blocks(recording)]
     laws, before, after = [], [], []
+    measured = np.arange(robot.nv)[base.rows]
     for k, own in enumerate(base.layout.laws):
+        if k not in measured:   # it keeps its law
+            laws.append(own)
+            before.append(np.nan)
+            after.append(np.nan)
+            continue
+
         def errors_of(laws, k=k):
             keys = list(dict.fromkeys(key for law in laws for key in _keys(law)))
             rows = [_block_rows(robot, base, k, block, Y, start, keys, max(1, factor // FINER))
@@ -231,17 +238,23 @@ def _block_rows(robot, base, k, block, Y, start, keys, factor):
     The torque is that beyond the start values, so that RIDGE keeps these.
     """
     layout, v, a = base.layout, block.v, block.a
-    depends = base.kept[base.depends[k]]
+    own = base.depends[_row_of(base, k)]
+    depends = base.kept[own]
     links = depends[depends < layout.inertial]
     coupled = depends[depends >= layout.of_motors.start] - layout.of_motors.start
     known = payload_parameters(robot, layout)[:layout.inertial]
-    known[links] += start[base.depends[k]][:len(links)]
+    known[links] += start[own][:len(links)]
     rows = np.column_stack([
         Y[:, k, links], a[:, k], v[:, k],
         motor_columns(layout.motors, layout.friction_speed, v, a)[:, k, coupled],
         *(_column(key, v[:, k]) for key in keys), block.tau[:, k] - Y[:, k] @ known])
     return rows if factor == 1 else np.concatenate(
         [decimate(rows[part], factor) for part in segments(block.time)])
+
+
+def _row_of(base, k):
+    """Return the row of `base` that is the torque of joint k."""
+    return k if base.measured is None else int(np.searchsorted(base.measured, k))
 
 
 # Errors -------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ class BaseParameters(NamedTuple):
     depends: np.ndarray     # (rows, b) whether the torque of a row depends on a column; a row is a
     #                         degree of freedom, with loops an independent joint
     loops: LoopMotion | None = None   # None without loops
+    measured: np.ndarray | None = None   # indices of the joints with an equation; None: all
 
     @property
     def size(self) -> int:
@@ -59,7 +60,9 @@ class BaseParameters(NamedTuple):
     @property
     def rows(self) -> slice | np.ndarray:
         """Index of the entries of v, a and tau that have an equation."""
-        return slice(None) if self.loops is None else self.loops.independent
+        if self.loops is not None:
+            return self.loops.independent
+        return slice(None) if self.measured is None else self.measured
 
     def values(self, full: np.ndarray) -> np.ndarray:
         """Return the base parameters (b,) of a vector of all parameters (size,)."""
@@ -105,15 +108,18 @@ class BaseParameters(NamedTuple):
 
 def base_parameters(robot: Robot, layout: ParameterLayout,
                     rng: np.random.Generator | int | None = None,
-                    loops: LoopMotion | None = None) -> BaseParameters:
+                    loops: LoopMotion | None = None,
+                    measured: np.ndarray | None = None) -> BaseParameters:
     """Return the BaseParameters of a robot, from random states within its limits.
 
     :param rng: a numpy Generator, or a seed.
     :param loops: LoopMotion of a robot with loops; None starts at its neutral configuration.
+    :param measured: indices of the joints whose torques are measured; None: all. Not with loops.
     """
     generator = np.random.default_rng(0 if rng is None else rng)
     loops = loop_motion_of(robot) if loops is None else loops
     Y = random_regressors(robot, layout, generator, loops)
+    Y = Y if loops is not None or measured is None else Y[:, measured]
     Y[..., layout.known] = 0.0
     R = r_factor(Y.reshape(-1, layout.size))
     scale = np.linalg.norm(R, axis=0)
@@ -123,7 +129,8 @@ def base_parameters(robot: Robot, layout: ParameterLayout,
     grouping = _grouping(R, kept, Q) * scale / scale[kept, None]
     largest = np.abs(Y[..., kept]).max(axis=0, initial=0.0)
     depends = largest > ZERO_COLUMN * largest.max(axis=0, initial=0.0)
-    return BaseParameters(layout, kept, grouping, _null_space(grouping), depends, loops)
+    return BaseParameters(layout, kept, grouping, _null_space(grouping), depends, loops,
+                          None if loops is not None else measured)
 
 
 def random_regressors(robot: Robot, layout: ParameterLayout, rng: np.random.Generator,

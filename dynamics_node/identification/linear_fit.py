@@ -6,6 +6,8 @@ weighted by its residual (iteratively reweighted least squares), so that spikes 
 have little influence.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,9 +21,10 @@ from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import (
     TriangularFactors,
+    merged_factors,
     misfit,
     residuals,
-    triangular_factors,
+    triangular_parts,
 )
 from dynamics_node.robot.robot import Robot
 
@@ -32,6 +35,7 @@ MAX_ROUNDS = 20            # of reweighting
 SETTLED = 1e-2             # of a standard deviation: smaller changes end the reweighting
 RANK_TOLERANCE = 1e-10     # singular values below this share of the largest count as zero
 ROUNDING = 1e-9            # of a joint's torque: the least noise that is assumed
+PARTS = 5                  # of the recording, for cross_validation.py
 
 
 class TriangularProblem(NamedTuple):
@@ -49,7 +53,13 @@ class LinearFit(NamedTuple):
     spread: np.ndarray        # (b, b) Q with Q'Q = covariance of R'z; R if weights match the noise
     noise: Noise
     rounds: int               # of reweighting
-    factors: TriangularFactors   # of the samples, in N m or N
+    parts: tuple[TriangularFactors, ...]   # of the recording, in the order of time
+
+    def with_noise(self, factor: float) -> LinearFit:
+        """Return the fit with the noise of the data, not of its residuals, times a factor."""
+        R, z = self.problem
+        return self._replace(problem=TriangularProblem(R / factor, z / factor),
+                             spread=self.spread / factor)
 
 
 def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: np.ndarray,
@@ -63,14 +73,16 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
     """
     _check(method, loss)
     report = progress or (lambda share, text: None)
-    factors = triangular_factors(robot, base, recording, factor,
-                         tick=lambda s: report(0.5 * s, 'reading the recording'))
+    parts = triangular_parts(robot, base, recording, PARTS, factor,
+                             tick=lambda s: report(0.5 * s, 'reading the recording'))
+    factors = merged_factors(base, parts)
     floor = ROUNDING * row_rms(recording.tau[:, base.rows])
     x = solve_least_squares(weighted_problem(base, factors, np.ones(len(base.depends))), start)
     rounds = 0
     if method == 'robust':
-        x, factors, rounds = _reweighted(robot, base, recording, x, floor, start, loss, factor,
-                                         report)
+        x, parts, rounds = _reweighted(robot, base, recording, x, floor, start, loss, factor,
+                                       report)
+        factors = merged_factors(base, parts)
     (left,) = residuals(robot, base, recording, x, factor=factor,
                         tick=lambda s: report(0.7 + 0.3 * s, 'torque residuals'))
     noise = residual_noise(left, base.depends.sum(axis=1), floor, robust=method == 'robust')
@@ -79,7 +91,7 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
         sigma = np.full_like(sigma, np.sqrt(np.mean(sigma ** 2)))
     problem = weighted_problem(base, factors, sigma)
     spread = weighted_problem(base, factors, sigma ** 2 / noise.effective).R
-    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds, factors)
+    return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds, parts)
 
 
 def _check(method, loss):
@@ -89,7 +101,7 @@ def _check(method, loss):
 
 
 def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):
-    """Return (values, factors, rounds) of the robust fit.
+    """Return (values, factors of the parts, rounds) of the robust fit.
 
     The scale is the median residual of the ordinary fit, then of the first robust fit; after that
     it hardly changes and is kept.
@@ -106,12 +118,12 @@ def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):
         def weigh(k, A, x=x, bounds=bounds):
             return WEIGHTS[loss](misfit(A, x[base.depends[k]]) / bounds[k])
 
-        factors = triangular_factors(robot, base, recording, factor, weigh, tick)
-        problem = weighted_problem(base, factors, sigma)
+        parts = triangular_parts(robot, base, recording, PARTS, factor, weigh, tick)
+        problem = weighted_problem(base, merged_factors(base, parts), sigma)
         moved, x = x, solve_least_squares(problem, start)
         if np.linalg.norm(problem.R @ (x - moved)) < SETTLED:
             break
-    return x, factors, rounds
+    return x, parts, rounds
 
 
 def huber(u: np.ndarray) -> np.ndarray:

@@ -33,14 +33,15 @@ def joint_side(robot: Robot, raw: RawRecording, effort_scale: Mapping[str, float
     """Return the recording with the positions and torques of joints in SI units.
 
     :param raw: as a driver recorded it; numbered columns are the joints of the robot in its order.
-    :param effort_scale: {joint or motor: torque [N m or N] per recorded unit of effort}.
+    :param effort_scale: {joint or motor: torque [N m or N] per recorded unit of effort}; NaN: not
+        known, the effort is not used.
     :param gear_ratio: {joint: motor position / joint position}: the columns of these joints are
         those of their motors.
     :param transmission: between motors, the columns of `raw`, and joints; instead of gear_ratio.
     :raise DynamicsError: a name is not in the recording, or a number is zero or not finite.
     """
     raw = named_joints(robot, check_kind('raw', raw, RawRecording))
-    scales = _factors('effort_scale', effort_scale, raw)
+    scales = _factors('effort_scale', effort_scale, raw, unknown=True)
     ratios = _factors('gear_ratio', gear_ratio, raw)
     raw = raw._replace(tau=raw.tau * scales, currents=tuple(
         name for name in raw.currents if name not in (effort_scale or {})))
@@ -60,13 +61,19 @@ def check_no_currents(raw: RawRecording) -> None:
             'each joint (torque constant x gear ratio), with joint_side or --effort-scale joint=K')
 
 
-def _factors(name, given, raw):
-    """Return a factor for each column of the recording, (joints,); 1 where none is given."""
+def _factors(name, given, raw, unknown=False):
+    """Return a factor for each column of the recording, (joints,); 1 where none is given.
+
+    :param unknown: whether NaN is permitted.
+    """
     factors = np.ones(len(raw.joint_names))
     for joint, value in mapping(name, given or {}, "{'joint_1': 0.5}").items():
         if joint not in raw.joint_names:
             raise DynamicsError(f'{name} names {shown(joint)}; the recording has '
                                 f'{", ".join(raw.joint_names)}')
+        if unknown and isinstance(value, float) and np.isnan(value):
+            factors[raw.joint_names.index(joint)] = np.nan
+            continue
         number = float(finite(f'{name} of {joint}', value, ()))
         if number == 0.0:
             raise DynamicsError(f'{name} of {joint} is 0; expected a number that is not zero')
@@ -86,9 +93,17 @@ def _through(transmission, raw):
     v = None if motors.v is None else motors.v @ inverse
     joints = motors._replace(
         joint_names=transmission.joints, q=motors.q @ inverse + transmission.zeros, v=v,
-        tau=motors.tau @ transmission.matrix)
+        tau=_joint_efforts(motors.tau, transmission.matrix))
     others = raw.joints([name for name in raw.joint_names if name not in transmission.motors])
     return joints._replace(
         joint_names=joints.joint_names + others.joint_names, currents=others.currents,
         q=np.hstack([joints.q, others.q]), tau=np.hstack([joints.tau, others.tau]),
         v=None if v is None else np.hstack([joints.v, others.v]))
+
+
+def _joint_efforts(tau, matrix):
+    """Return R' tau; NaN only at joints that a motor without an effort drives."""
+    missing = np.isnan(tau)
+    joints = np.where(missing, 0.0, tau) @ matrix
+    joints[missing.astype(float) @ (matrix != 0.0) > 0.0] = np.nan
+    return joints

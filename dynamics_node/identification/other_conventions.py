@@ -49,7 +49,7 @@ def unexplained(robot: Robot, recording: Recording, loops: LoopMotion | None = N
     model = project(loops, recording.q,
                     robot.inverse_dynamics(recording.q, recording.v, recording.a))
     rows = np.arange(robot.nv) if loops is None else loops.independent
-    driven = np.arange(len(rows)) if loops is None else np.flatnonzero(loops.active[rows])
+    driven = recording.with_effort if loops is None else np.flatnonzero(loops.active[rows])
     return np.array([_unexplained(recording.tau[:, rows[k]], model[:, k], recording.v[:, rows[k]],
                                   recording.a[:, rows[k]], robot.model.friction_speed)
                      for k in driven])
@@ -73,7 +73,8 @@ def without_joint_part(x: np.ndarray, v: np.ndarray, a: np.ndarray, speed: float
 def _conventions(robot, recording, loops) -> Iterator[tuple[str, Recording]]:
     """Yield (convention, the recording converted from it to that of the URDF)."""
     names = robot.dof_names
-    rows = range(robot.nv) if loops is None else loops.independent[loops.active[loops.independent]]
+    rows = (recording.with_effort if loops is None else
+            loops.independent[loops.active[loops.independent]])
     for k in rows:
         yield (f"the effort of joint '{names[k]}' has the opposite sign of the URDF's: invert it",
                _changed(recording, k, tau=-1.0))

@@ -22,6 +22,7 @@ from dynamics_node.identification.recording import (
     motor_names,
     recorded_steps,
     select_joints,
+    without_missing_efforts,
 )
 from dynamics_node.identification.recording_checks import check_recording
 from dynamics_node.identification.repeated_samples import without_copies, without_repeats
@@ -64,8 +65,10 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     min_duration, all_move = at_least_zero('min_duration', min_duration), flag('all_move', all_move)
     raw = select_joints(robot, raw)
     check_no_currents(raw)
+    raw = without_missing_efforts(robot, raw) if all_move else raw
     raw, twice = without_copies(raw)
-    warnings = [*raw.notes, *([f'{twice} samples were recorded twice'] if twice else [])]
+    warnings = [*raw.notes, *_unknown_efforts(raw),
+                *([f'{twice} samples were recorded twice'] if twice else [])]
     warnings += check_recording(robot, _checked_joints(robot, raw), min_duration, all_move)
     count = len(raw.time)
     raw, repeated = without_repeats(raw)
@@ -88,6 +91,14 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     warnings += check_torques(robot, recording, loops)
     return Prepared(recording, cutoff, factor_for(recording.time, cutoff), tuple(warnings),
                     loops, recorded, idle)
+
+
+def _unknown_efforts(raw):
+    """Return a warning about joints without efforts."""
+    if raw.no_effort:
+        yield (f'no sample has the effort of {", ".join(raw.no_effort)}: the motion of these '
+               'joints is used, their equations are not. Their friction and armature stay as in '
+               'the URDF')
 
 
 def _duration(recording):

@@ -30,6 +30,12 @@ class Recording(NamedTuple):
     v: np.ndarray         # (N, nv) [rad/s or m/s]
     a: np.ndarray         # (N, nv) [rad/s^2 or m/s^2]
     tau: np.ndarray       # (N, nv) measured torques [N m or N]
+    no_effort: tuple[str, ...] = ()   # joints whose tau is unknown, 0 here, and not used
+
+    @property
+    def with_effort(self) -> np.ndarray:
+        """Indices of the columns whose tau is used."""
+        return np.flatnonzero([name not in self.no_effort for name in self.joint_names])
 
     def rows(self, index: slice | np.ndarray) -> Recording:
         """Return some of the samples: a slice, a mask or indices."""
@@ -47,6 +53,7 @@ class RawRecording(NamedTuple):
     tau: np.ndarray              # (N, joints) [N m or N]
     currents: tuple[str, ...] = ()   # joints whose tau is a current [A]: see motor_side.py
     notes: tuple[str, ...] = ()      # what was left out when a file was read
+    no_effort: tuple[str, ...] = ()  # joints whose tau is unknown: see `without_missing_efforts`
 
     def rows(self, index: slice | np.ndarray) -> RawRecording:
         """Return some of the samples: a slice, a mask or indices."""
@@ -59,7 +66,8 @@ class RawRecording(NamedTuple):
         v = None if self.v is None else self.v[:, columns]
         return self._replace(joint_names=tuple(names), q=self.q[:, columns], v=v,
                              tau=self.tau[:, columns],
-                             currents=tuple(name for name in self.currents if name in names))
+                             currents=tuple(name for name in self.currents if name in names),
+                             no_effort=tuple(n for n in self.no_effort if n in names))
 
 
 def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau: ArrayLike,
@@ -103,7 +111,8 @@ def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
     check_kind('the recording', raw, (RawRecording, Recording))
     motors = motor_names(robot)
     if isinstance(raw, Recording):
-        raw = RawRecording(raw.joint_names, raw.time, raw.q, raw.v, raw.tau)
+        raw = RawRecording(raw.joint_names, raw.time, raw.q, raw.v, raw.tau,
+                           no_effort=raw.no_effort)
     raw = named_joints(robot, raw)
     missing = [name for name in (motors if robot.loops.constraints else robot.joint_names)
                if name not in raw.joint_names]
@@ -118,6 +127,19 @@ def select_joints(robot: Robot, raw: RawRecording | Recording) -> RawRecording:
     raw = raw.joints(names)
     raw.tau[:, [name not in motors for name in names]] = 0.0
     return raw._replace(currents=tuple(name for name in raw.currents if name in motors))
+
+
+def without_missing_efforts(robot: Robot, raw: RawRecording) -> RawRecording:
+    """Return the recording with the joints without any effort in `no_effort`, and their tau zero.
+
+    Their motion is used, their equations are not. With loops, or if no joint has an effort, the
+    recording is returned as it is.
+    """
+    never = ~np.isfinite(raw.tau).any(axis=0)
+    if any(robot.loops) or never.all() or not never.any():
+        return raw
+    return raw._replace(tau=np.where(never, 0.0, raw.tau), no_effort=tuple(
+        name for name, missing in zip(raw.joint_names, never) if missing))
 
 
 def named_joints(robot: Robot, raw: RawRecording) -> RawRecording:

@@ -38,7 +38,7 @@ def check_recording(robot: Robot, raw: RawRecording, min_duration: float = 5.0,
             *_check_missing(raw),
             *_check_positions(robot, raw),
             *_check_motion(robot, raw, all_move),
-            *_check_torques(_motor_columns(robot, raw), all_move),
+            *_check_torques(_effort_columns(robot, raw), all_move),
             *_check_velocities(raw))
 
 
@@ -148,7 +148,8 @@ def _check_torques(raw, all_move):
         k = int(np.flatnonzero(constant)[0])
         raise DynamicsError(
             f'the effort of {_named(raw, constant)} is constant, {high[k]:.4g}: the driver does '
-            'not measure it, or fills in a zero. Record a driver that reports torques or currents')
+            'not measure it, or fills in a zero. Record a driver that reports torques or currents, '
+            'or leave this effort out (--no-effort, NaN in a file)')
     coarse = np.array([len(np.unique(tau[np.isfinite(tau)])) < MIN_LEVELS for tau in raw.tau.T])
     if coarse.any():
         yield f'the effort of {_named(raw, coarse)} takes fewer than {MIN_LEVELS} different values'
@@ -164,8 +165,9 @@ def _check_velocities(raw):
             yield f"the velocity of '{name}' {unit}; velocities are taken from positions instead"
 
 
-def _motor_columns(robot, raw):
-    names = motor_names(robot)
+def _effort_columns(robot, raw):
+    """Return the columns of joints with a motor whose effort is used."""
+    names = [name for name in motor_names(robot) if name not in raw.no_effort]
     return raw.joints([name for name in raw.joint_names if name in names])
 
 

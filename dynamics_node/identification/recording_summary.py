@@ -29,7 +29,7 @@ from dynamics_node.identification.parameters import (
 )
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.recording_fit import prepare_without_delay
-from dynamics_node.identification.sequential_qr import TriangularFactors
+from dynamics_node.identification.sequential_qr import TriangularFactors, merged_factors
 from dynamics_node.model.fingerprint import digest, fingerprint
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
@@ -87,10 +87,13 @@ def summarize(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     base = summary_base(robot) if base is None else base
     prepared = prepare_without_delay(robot, check_kind('raw', raw, RawRecording), cutoff)[0]
     recording = prepared.recording
+    if recording.no_effort:
+        raise DynamicsError(f'the efforts of {", ".join(recording.no_effort)} are missing; '
+                            'identification of a fleet needs those of all joints')
     fit = linear_fit(robot, base, recording, base.values(parameter_values(robot, base.layout)),
                      factor=prepared.factor)
     return RecordingSummary(
-        model_hash(robot, base), fit.factors, fit.noise.effective,
+        model_hash(robot, base), merged_factors(base, fit.parts), fit.noise.effective,
         np.sqrt(np.mean(recording.tau ** 2, axis=0)), joint_scales(base.layout, recording),
         float(raw.time[0]), prepared.used, prepared.warnings)
 

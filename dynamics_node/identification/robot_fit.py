@@ -10,6 +10,7 @@ from dynamics_node.checks import check_callable, check_kind, flag, positive, who
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
+from dynamics_node.identification.cross_validation import CrossValidation, cross_validate
 from dynamics_node.identification.decimation import rows_left
 from dynamics_node.identification.drift_checks import drift_warnings
 from dynamics_node.identification.fitted_layout import fitted_layout
@@ -43,6 +44,7 @@ TORQUES_PER_UNKNOWN = 5   # with fewer, residuals do not show the noise
 POOR_CONDITION = 300.0    # condition number above which the excitation is too small
 MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
 MOTOR_SHARE = 0.05        # of the torque: a greater error without coupled motors is a warning
+MASSES = 0.5              # relative standard deviation of the masses of a URDF
 CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
 
 
@@ -81,13 +83,16 @@ class Identification(NamedTuple):
     optimality: Optimality        # proof that no consistent parameters fit better
     warnings: tuple[str, ...]
     options: IdentificationOptions
+    crossed: CrossValidation      # parts of the recording, predicted by the others
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
     friction: str = ''            # the law of friction, and what it gained
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the joints of noise and residuals: all; with loops the independent ones."""
-        return self.robot.joint_names if self.loops is None else self.loops.rows
+        """Names of the joints of noise and residuals: with an effort; with loops independent."""
+        if self.loops is not None:
+            return self.loops.rows
+        return tuple(np.array(self.robot.joint_names)[self.base.rows].tolist())
 
     @property
     def verdict(self) -> Verdict:
@@ -150,24 +155,28 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     report = progress or (lambda share, text: None)
     recording, loops, notes = _arranged(robot, recording)
     recording = _without_springs(robot, recording, loops)
-    base = base_parameters(robot, parameter_layout(robot, None, options.transmission), loops=loops)
+    base = base_parameters(robot, parameter_layout(robot, None, options.transmission), loops=loops,
+                           measured=recording.with_effort)
     train, held_out = split(recording, options.validation_share)
     if validation is not None:
         train, held_out = recording, _without_springs(robot, _arranged(robot, validation)[0], loops)
+        _refuse_missing(recording, held_out)
     factor = _decimation(base, train, held_out, options)
     report(0.0, 'choosing the law of friction')
     layout, friction = fitted_layout(robot, base, train, options.friction, options.stribeck_speed,
                                      options.transmission, options.prior_weight, factor)
     if layout.laws != base.layout.laws or layout.load is not None:
-        base = base_parameters(robot, layout, loops=loops)
+        base = base_parameters(robot, layout, loops=loops, measured=recording.with_effort)
 
     known = parameter_values(robot, layout)
-    prior = parameter_prior(layout, known, train, options.prior_weight, loops)
+    prior = parameter_prior(layout, known, train, options.prior_weight, loops, MASSES)
     linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
                  factor, lambda share, text: report(0.6 * share, text))
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
+    crossed = cross_validate(base, linear, prior, known)
+    linear = linear.with_noise(crossed.factor)
     found = consistent_fit(base, linear.problem, prior,
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
@@ -181,9 +190,9 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         full_spread(found, prior, speed_factors(layout, found.values, train)), base,
         base.values(found.values), of_base, covariance, linear.noise, residuals, condition,
         found.optimality,
-        (*notes, *_warnings(base, of_base, condition, residuals), *lacking,
+        (*notes, *_warnings(base, of_base, condition, residuals, crossed), *lacking,
          *coupling_warnings(robot, base, train, linear.values),
-         *drift_warnings(robot, base, train, linear.values)), options,
+         *drift_warnings(robot, base, train, linear.values)), options, crossed,
         None if loops is None else loop_summary(robot, base), friction)
 
 
@@ -223,7 +232,8 @@ def _arranged(robot, recording):
     """Return (recording of all joints in the order of the robot, LoopMotion, warnings)."""
     recording = checked(robot, recording)
     if not has_loops(robot):
-        _refuse_still(recording.joint_names, recording.q, recording.tau)
+        _refuse_still(recording.joint_names, recording.q, recording.tau,
+                      np.isin(recording.joint_names, recording.no_effort, invert=True))
         return recording, None, ()
     recording, _, loops, warnings = complete_recording(robot, recording)
     tau = recording.tau[:, loops.independent]
@@ -279,6 +289,13 @@ def _refuse_still(names, q, tau, driven=True):
                                 'measured torque, or lock the joint when the URDF is read')
 
 
+def _refuse_missing(recording, validation):
+    missing = [name for name in validation.no_effort if name not in recording.no_effort]
+    if missing:
+        raise DynamicsError(f'the validation has no effort of {", ".join(missing)}; expected those '
+                            'of the recording that is fitted')
+
+
 def _decimation(base, train, validation, options):
     """Return the decimation that leaves enough rows; refuse a recording with too few samples."""
     needed = TORQUES_PER_UNKNOWN * int(base.depends.sum(axis=1).max())
@@ -292,8 +309,13 @@ def _decimation(base, train, validation, options):
                  if rows_left(train.time, factor) >= needed), 1)
 
 
-def _warnings(base, spread, condition, residuals):
+def _warnings(base, spread, condition, residuals, crossed):
     texts = []
+    if crossed.factor > 1.0:
+        texts.append('parts of the recording, predicted by fits to its other parts, have greater '
+                     'errors than residuals show: the recording is short, or the model lacks '
+                     f'something. Standard deviations of the data are {crossed.factor:.3g} times '
+                     'greater, and the URDF counts more. Record a longer and more varied motion')
     if condition > POOR_CONDITION:
         texts.append(f'the motion excites the robot poorly: condition number {condition:.3g}, '
                      f'good ones are below {POOR_CONDITION:g}. Record an excitation trajectory')

@@ -12,6 +12,7 @@ independent joint, see loop_equations.py.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -51,10 +52,22 @@ def triangular_factors(robot: Robot, base: BaseParameters, recording: Recording,
     :param weigh: f(row of torques, its rows (n, k + 1)) -> weights (n,); None for ones.
     :param tick: called after each chunk with the share done; may raise to stop.
     """
-    factors = empty_factors(base)
-    for rows in row_chunks(robot, base, recording, factor, tick):
-        factors = merge_factors(factors, chunk_factors(rows, weigh))
-    return factors
+    return triangular_parts(robot, base, recording, 1, factor, weigh, tick)[0]
+
+
+def triangular_parts(robot: Robot, base: BaseParameters, recording: Recording, count: int,
+                     factor: int = 1, weigh: Weigh | None = None,
+                     tick: Tick = no_tick) -> tuple[TriangularFactors, ...]:
+    """Return the TriangularFactors of `count` consecutive parts of a recording of equal length."""
+    parts = [empty_factors(base)] * count
+    chunks = row_chunks(robot, base, recording, factor, tick)
+    for at, rows in zip(_slices(recording.time, factor), chunks):
+        samples = at.start + factor * np.arange(len(rows[0]))   # the first of each row
+        edges = np.searchsorted(samples * count, np.arange(count + 1) * len(recording.time))
+        for k in np.flatnonzero(np.diff(edges)):
+            own = [A[edges[k]:edges[k + 1]] for A in rows]
+            parts[k] = merge_factors(parts[k], chunk_factors(own, weigh))
+    return tuple(parts)
 
 
 def empty_factors(base: BaseParameters) -> TriangularFactors:
@@ -76,6 +89,11 @@ def merge_factors(first: TriangularFactors, second: TriangularFactors) -> Triang
     return TriangularFactors(
         tuple(r_factor(np.vstack(pair)) for pair in zip(first.R, second.R)),
         first.samples + second.samples)
+
+
+def merged_factors(base: BaseParameters, parts: Sequence[TriangularFactors]) -> TriangularFactors:
+    """Return the factors of all parts."""
+    return reduce(merge_factors, parts, empty_factors(base))
 
 
 def residuals(robot: Robot, base: BaseParameters, recording: Recording, *estimates: np.ndarray,
@@ -103,7 +121,8 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         return
     layout = base.layout
     load = payload_parameters(robot, layout)[:layout.inertial]
-    columns = [_columns(base, k) for k in range(len(layout.joints))]
+    joints = np.arange(len(layout.joints))[base.rows]
+    columns = [_columns(base, row, k) for row, k in enumerate(joints)]
     for at in _slices(recording.time, factor):
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
         Y = robot.regressor(recording.q[at], v, a)
@@ -115,7 +134,7 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
                                          joint_columns(layout, k, v[:, k], a[:, k],
                                                        carried[k])[:, own],
                                          motors[:, k, coupled], tau[:, k]]), factor)
-               for k, (inertial, own, coupled) in enumerate(columns)]
+               for k, (inertial, own, coupled) in zip(joints, columns)]
         tick(at.stop / len(recording.time))
 
 
@@ -140,9 +159,9 @@ def _slices(time, factor):
             yield slice(start, min(start + step + overlap, segment.stop))
 
 
-def _columns(base, k):
-    """Return the columns a degree of freedom depends on: of bodies, of itself, of motors."""
-    layout, depends = base.layout, base.kept[base.depends[k]]
+def _columns(base, row, k):
+    """Return the columns that the row of joint k depends on: of bodies, of itself, of motors."""
+    layout, depends = base.layout, base.kept[base.depends[row]]
     first = layout.of_motors.start
     return (depends[depends < layout.inertial],
             depends[(depends >= layout.inertial) & (depends < first)] - layout.of_joint(k).start,

@@ -130,7 +130,7 @@ def _check_gravity(robot, recording, loops):
     rest = project(loops, recording.q, robot.inverse_dynamics(
         recording.q, recording.v, recording.a)) - gravity
     rows = np.arange(robot.nv) if loops is None else loops.independent
-    driven = np.arange(len(rows)) if loops is None else np.flatnonzero(loops.active[rows])
+    driven = recording.with_effort if loops is None else np.flatnonzero(loops.active[rows])
     tau, gravity, rest = (np.concatenate([
         without_joint_part(x[:, k], recording.v[:, at], recording.a[:, at],
                            robot.model.friction_speed) for k, at in zip(driven, rows[driven])])

@@ -89,9 +89,10 @@ def torque_rows(robot: Robot, recording: Recording,
     rigid = Y[..., :own] @ (prior.values + payload_parameters(robot, layout))[:own]
     errors = Y[..., :own] @ np.linalg.inv(prior.A)[:own, :own]
     rows = np.arange(robot.nv) if loops is None else loops.independent
+    used = recording.with_effort if loops is None else np.flatnonzero(loops.active)
     return tuple(
         _row(robot.dof_names[at], recording.tau[:, at], rigid[:, k], errors[:, k], Y[:, k, own:])
-        for k, at in enumerate(rows) if loops is None or loops.active[at])
+        for k, at in enumerate(rows) if at in used)
 
 
 def _row(name, tau, rigid, errors, joint):

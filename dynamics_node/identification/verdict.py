@@ -1,8 +1,9 @@
 """Judge an identification: the torque error on held-out samples, and whether it may be used.
 
-An identification must not be used if its torque error on samples that were not fitted stays large,
-or is greater than before, over all joints or of a joint whose torque is small beside that of the
-others, or if the mass of a link changes much though the data do not tell it.
+An identification must not be used if the data determine nothing; if its torque error on samples
+that were not fitted stays large, or is greater than before, over all joints or of a joint whose
+torque is small beside that of the others; or if the mass of a link changes much though the data do
+not tell it.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,8 @@ from dynamics_node.identification.validation import Residuals
 
 LARGE = 0.3           # of the torque of all joints: a greater error explains too little
 POOR = 0.5            # of the torque of one joint: greater errors are named
-GROWN = 1.05          # times the error before: greater is worse
+GROWN = 1.01          # times the error before, over all joints: greater is worse
+GROWN_JOINT = 1.05    # of one joint
 MASS_FACTOR = 3.0     # greater changes of a mass must be determined by the data
 LIGHT = 0.01          # of the mass of the robot: smaller changes of a link do not count
 
@@ -60,13 +62,20 @@ def judge(rows: tuple[str, ...], residuals: Residuals, layout: ParameterLayout,
           before: np.ndarray, values: np.ndarray, spread: Spread) -> Verdict:
     """Return the Verdict about parameters `values`, which were `before`, (size,) each."""
     error, torque = residuals.validation_after, residuals.validation_torque
-    return Verdict(rows, error, torque, (*_error_reasons(rows, residuals),
+    return Verdict(rows, error, torque, (*_undetermined_reasons(spread),
+                                         *_error_reasons(rows, residuals),
                                          *_mass_reasons(layout, before, values, spread)))
 
 
 def total_share(error: np.ndarray, torque: np.ndarray) -> float:
     """Return the RMS of errors over that of torques."""
     return float(_ratio(np.array([_rms(error)]), np.array([_rms(torque)]))[0])
+
+
+def _undetermined_reasons(spread):
+    if not spread.determined.any():
+        yield ('the data determine no parameter, and all stay as before: fits to some parts of the '
+               'recording do not predict its other parts. Record a longer and more varied motion')
 
 
 def _error_reasons(rows, residuals):
@@ -82,7 +91,8 @@ def _error_reasons(rows, residuals):
         yield (f'on held-out samples the torque error is {1.0 / residuals.gain:.3g} times that of '
                'the parameters before')
     before = residuals.validation_before
-    worse = (shares > POOR) & (error > GROWN * before)   # small beside the torque of other joints
+    # of a joint whose torque is small beside that of the others
+    worse = (shares > POOR) & (error > GROWN_JOINT * before)
     for k in np.flatnonzero(worse):
         yield (f'on held-out samples the torque error of {rows[k]} is {shares[k]:.0%} of its '
                f'torque, and was {before[k] / torque[k]:.0%} before: the recording or the model of '

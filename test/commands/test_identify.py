@@ -7,7 +7,7 @@ import pytest
 import yaml
 from support.heavier_arm import other_values
 from support.simple_recordings import recorded
-from support.tiny_robots import TWO_JOINTS  # noqa: E402
+from support.tiny_robots import TWO_JOINTS, chain  # noqa: E402
 
 from dynamics_node import Robot
 from dynamics_node.commands.main import main
@@ -137,3 +137,23 @@ def test_excitation_writes_a_table_and_a_trajectory(tmp_path, capsys, fast_arm):
         assert -0.3 <= q[:, 0].min() < q[:, 0].max() <= 0.4
         np.testing.assert_allclose([v[0], v[-1]], 0.0, atol=1e-8)   # nine digits are written
     np.testing.assert_allclose(motions[0][2], motions[1][2], atol=1e-9)
+
+
+def test_identify_with_gains_from_a_known_payload(tmp_path, capsys):
+    """Efforts are 1.1 times too small; the elbow's effort is not usable."""
+    urdf = tmp_path / 'robot.urdf'
+    urdf.write_text(chain(('shoulder', 'revolute'), ('elbow', 'revolute')))
+    robot = Robot.from_urdf(urdf, compile=False)
+    for name, each, seed in (('plain', robot, 1), ('loaded', robot.with_payload(
+            'load', 'elbow_link', 2.0, (0.1, 0.0, 0.2)), 2)):
+        raw = recorded(each, duration=10.0, torque_noise=0.02, seed=seed)
+        write_csv(tmp_path / f'{name}.csv', raw._replace(tau=raw.tau / 1.1))
+    words = ('identify', urdf, tmp_path / 'plain.csv', '--out', tmp_path / 'out',
+             '--loaded', tmp_path / 'loaded.csv')
+    code, said, err = run(capsys, *words, '--known-payload', 'elbow_link=2,0.1,0,0.2',
+                          '--no-effort', 'elbow')
+    assert code == 0, err + said
+    assert 'gains of the drives: shoulder 1.1' in said
+    assert 'no sample has the effort of elbow' in said
+    code, _, err = run(capsys, *words)
+    assert code == 2 and '--loaded and --known-payload are needed both' in err

@@ -97,7 +97,8 @@ def test_currents_of_joints_that_the_robot_lacks_are_no_fault(robot):
 @pytest.mark.parametrize('arguments, words', [
     ({'effort_scale': {'wrist': 1.0}}, "effort_scale names 'wrist'; the recording has shoulder"),
     ({'gear_ratio': {'elbow': 0.0}}, 'gear_ratio of elbow is 0'),
-    ({'effort_scale': {'elbow': np.nan}}, 'effort_scale of elbow'),
+    ({'effort_scale': {'elbow': np.inf}}, 'effort_scale of elbow'),
+    ({'gear_ratio': {'elbow': np.nan}}, 'gear_ratio of elbow'),
     ({'gear_ratio': {'elbow': 2.0}, 'transmission': read_transmission(
         {'motors': {'shoulder': {'shoulder': 2.0}}})}, 'expected one of them'),
     ({'transmission': read_transmission({'motors': {'m': {'shoulder': 2.0}}})},
@@ -105,3 +106,13 @@ def test_currents_of_joints_that_the_robot_lacks_are_no_fault(robot):
 def test_bad_conversions_are_refused(robot, raw, arguments, words):
     with pytest.raises(DynamicsError, match=words):
         joint_side(robot, raw, **arguments)
+
+
+def test_an_unknown_effort_of_a_motor_is_unknown_at_its_joints_alone(robot, raw):
+    """NaN as its scale; the other joint keeps its torques."""
+    gears = read_transmission({'motors': {'shoulder': {'shoulder': 2.0}, 'elbow': {
+        'shoulder': 1.0, 'elbow': 3.0}}})
+    found = joint_side(robot, raw, {'shoulder': np.nan}, transmission=gears)
+    k = found.joint_names.index('elbow')
+    np.testing.assert_allclose(found.tau[:, k], 3.0 * raw.tau[:, raw.joint_names.index('elbow')])
+    assert np.isnan(found.tau[:, found.joint_names.index('shoulder')]).all()

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from support.heavier_arm import other_values, recorded
+from support.tiny_robots import chain
 from support.tolerances import EXACT_MATHS, SOLVED
 
+from dynamics_node import Robot
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification import robot_fit
 from dynamics_node.identification.parameters import (
     offset_torque,
     parameter_layout,
@@ -166,3 +169,20 @@ def test_bad_recordings_are_refused_with_a_reason(fast_arm, recording, spoil, wo
 def test_bad_options_are_refused_by_name(fast_arm, recording, options, words):
     with pytest.raises(DynamicsError, match=words):
         identify(fast_arm, recording, options)
+
+
+def test_a_mass_that_the_data_do_not_determine_stays_near_the_urdf(monkeypatch):
+    """Moments of a pendulum are a quarter of the URDF's, its mass is right; torques hide it."""
+    robot = Robot.from_urdf(chain(('shoulder', 'revolute')), compile=False)
+    layout = parameter_layout(robot)
+    values, mass = parameter_values(robot, layout), layout.of_body(0).start
+    truth = values.copy()
+    truth[mass + 1:mass + 10] *= 0.25
+    recording = recorded(robot, layout, truth, 2000, 3, 0.01)
+    kept = identify(robot, recording)
+    monkeypatch.setattr(robot_fit, 'MASSES', np.inf)
+    moved = identify(robot, recording)
+    assert not kept.spread.determined[mass]
+    assert 0.75 < kept.values[mass] / values[mass] < 1.25
+    assert moved.values[mass] < 0.75 * values[mass]   # it shrinks with the moments
+    np.testing.assert_allclose(kept.verdict.error, moved.verdict.error, rtol=0.01)

@@ -73,6 +73,14 @@ def test_an_error_that_grows_is_no_success(found):
                        'before',)
 
 
+def test_data_that_determine_nothing_are_no_success(found):
+    """The parameters are then those of the URDF."""
+    wide = np.ones(found.layout.size)
+    reasons = judge(found.rows, found.residuals, found.layout, found.before, found.before,
+                    Spread(wide, wide, wide)).reasons
+    assert len(reasons) == 1 and 'the data determine no parameter' in reasons[0]
+
+
 @pytest.mark.parametrize('share, before, good', [
     (0.8, 0.4, False), (0.8, 0.79, True), (0.4, 0.1, True)])
 def test_a_ruined_small_joint_is_no_success(found, share, before, good):
@@ -104,7 +112,8 @@ def test_a_mass_that_changes_must_be_told_by_the_data(found, factor, told, good)
     """More than three times heavier or lighter."""
     values = found.before.copy()
     values[found.layout.of_body(2)] *= factor
-    sigma = np.full(len(values), 0.1 if told else 1.0)
+    sigma = np.full(len(values), 0.1)
+    sigma[found.layout.of_body(2)] = 0.1 if told else 1.0
     verdict = judge(found.rows, found.residuals, found.layout, found.before, values,
                     Spread(sigma, sigma, np.ones(len(values))))
     assert verdict.success == good

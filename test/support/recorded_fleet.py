@@ -5,7 +5,7 @@ import numpy as np
 from dynamics_node import Robot
 from dynamics_node.identification.consistent_fit import prior_of_scales
 from dynamics_node.identification.parameters import (
-    offset_and_stribeck_torque,
+    offset_torque,
     parameter_layout,
     robot_with_parameters,
 )
@@ -42,6 +42,6 @@ class RecordedFleet:
         time = np.arange(round(duration * RATE)) / RATE
         q, v, a = fourier_motion(time, self.robot.nv, seed)
         arm = robot_with_parameters(self.robot, self.layout, values)
-        tau = arm.inverse_dynamics(q, v, a) + offset_and_stribeck_torque(self.layout, values, v)
+        tau = arm.inverse_dynamics(q, v, a) + offset_torque(self.layout, values, v)
         tau = tau + noise * np.random.default_rng(seed).normal(size=tau.shape)
         return raw_recording(self.robot.joint_names, FIRST + DAY * day + time, q, tau, v)
