@@ -122,10 +122,10 @@ class Gate:
         """Whether the torque of the next proposal must be the one that brakes."""
         return self._stop is not None and self._stop.braking and not self._stop.blind
 
-    def last_valid(self) -> LastValid:
-        """Return the last valid joint state and the last release; while not idle."""
-        checks = self._state_checks
-        return LastValid(checks.age, *checks.measured, self._out.last, self.braking)
+    def last_valid(self) -> LastValid | None:
+        """Return the last valid joint state and the last release; None while idle."""
+        checks, last = self._state_checks, self._out.last
+        return None if last is None else LastValid(checks.age, *checks.measured, last, self.braking)
 
     def status(self) -> Status:
         """Return the Status, for diagnostics."""
@@ -308,7 +308,12 @@ class Gate:
 
     def _follow(self) -> Release | None:
         """Release the wanted torque, limited, faded near limits, and ramped in."""
-        torque, limited = self._out.within_limits(self._state_checks)
+        checks = self._state_checks
+        if self._state is State.ENABLED and not checks.near_limits:
+            release = self._out.release_unlimited(checks.torque)
+            if release is not None:
+                return release
+        torque, limited = self._out.within_limits(checks)
         if self._state is State.RAMPING_IN:
             torque = self._ramp.towards(torque, self._ramp_time)
             if self._ramp.share(self._ramp_time) == 1.0:

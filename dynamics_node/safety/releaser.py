@@ -59,6 +59,21 @@ class Releaser:
             limited += self._counted(VELOCITY, by_velocity)
         return torque, limited
 
+    def release_unlimited(self, torque: Sequence[float]) -> Release | None:
+        """Return the Release of a torque that neither effort nor slew limits change, else None.
+
+        One loop for what limit_effort, limit_slew and `make` check: most torques end here.
+        """
+        limits, last = self._limits, self.last
+        time = min(self._since, limits.settings.max_state_age)
+        for x, before, most, slew in zip(torque, last, limits.effort, limits.slew):
+            reach = slew * time
+            if not (-most <= x <= most and before - reach <= x <= before + reach):
+                return None
+        self.last, self.has_released, self._since = tuple(torque), True, 0.0
+        self.count += 1
+        return Release(self.last, limits.joints.names)
+
     def release(self, torque: Sequence[float], limited: Limited = (),
                 together: bool = False) -> Release | None:
         """Return the Release of a torque, as far as the slew limits allow; see `make`.

@@ -312,7 +312,7 @@ class TorquePipeline:
         """Return the release for a measured state, None while disabled."""
         if self.gate.idle:
             return None
-        now = self.now()
+        now = (self._clock() - self._origin) * 1e-9
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
         if self._driven is not self._model or measured.repeats(self._stepped, self._needed):
@@ -325,7 +325,7 @@ class TorquePipeline:
                 self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
-        return self._stamped(release)
+        return None if release is None else (release, self._stamp)
 
     def report_fault(self, text: str, kind: str) -> StampedRelease | None:
         """Enter a fault that was found elsewhere; return the release that follows, or None."""

@@ -35,7 +35,6 @@ from dynamics_node.ros.torque.reference_topics import ReferenceTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import Release, SafetySettings, State
 from dynamics_node.safety.faults import CONTACT, OUTSIDE, STATE_DISPUTED
-from dynamics_node.safety.torque_limits import limit_effort
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
@@ -308,20 +307,19 @@ class TorqueTopics:
             release, stamp = stamped
             if release.names is not self._names:
                 self._arrange(release.names)
-            effort = array('d', self._ordered(release.numbers))
-            gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
-            if self.pipeline.gate.idle:   # it has no last valid state
-                self._last_valid = self._last_valid._replace(torque=release.numbers)
-            else:
-                self._last_valid = self.pipeline.gate.last_valid()
-            self._watched.show(stamp, self._last_valid, gravity)
+            pipeline, effort = self.pipeline, self._ordered(release.numbers)
+            last_valid = pipeline.gate.last_valid()
+            if last_valid is None:   # the last torque of the end: the state is the one before
+                last_valid = self._last_valid._replace(torque=release.numbers)
+            self._watched.show(stamp, last_valid, pipeline.gravity.tolist())
             if self._command is not None:
                 self._command.publish(self._command_bytes(effort))
+            # All that the torque does not need follows here.
             if self._torque.get_subscription_count():  # saves a sixth of the time without one
                 self._state.header.stamp = convert.time(stamp)
-                self._state.effort = effort
+                self._state.effort = array('d', effort)
                 self._torque.publish(self._state)
-            self._effort, self.release = effort, release
+            self._effort, self.release, self._last_valid = effort, release, last_valid
         self.report_changes()
 
     def published(self) -> dict[str, float]:
