@@ -8,6 +8,8 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
   that is invalid in the current state, which ends the node (Jazzy; Kilted replies).
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
+* `Publisher.handle.publish_raw`: sends bytes without the checks of `publish`, which cost a torque
+  3 us with cold caches.
 * `Subscription._callback_type`: EventsExecutor fails where rclpy finds that a callback takes the
   information about a message.
 * `_declare_qos_parameters`: the parameters of a subscription that another process makes.
@@ -33,6 +35,7 @@ from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.action import ActionServer
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
 from rclpy.service import Service
@@ -40,7 +43,7 @@ from rclpy.subscription import Subscription
 
 __all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
            'declare_qos_parameters', 'parameter_overrides', 'receive_info', 'silence',
-           'take_waiting', 'tolerate_invalid_transitions', 'wrap_send_response')
+           'send_bytes', 'take_waiting', 'tolerate_invalid_transitions', 'wrap_send_response')
 
 POINTER = struct.Struct('P')
 REQUEST_ID = struct.Struct('16sq')   # rmw_request_id_t: GUID of the client, number of the request
@@ -107,6 +110,12 @@ def take_waiting(subscription: Subscription, kind: type,
             if found is None:
                 return
             yield found
+
+
+def send_bytes(publisher: Publisher) -> Callable[[bytes], None]:
+    """Return a function that publishes serialised messages; RCLError once it is destroyed."""
+    send: Callable[[bytes], None] = publisher.handle.publish_raw
+    return send
 
 
 def declare_qos_parameters(kind: Any, node: Node, topic: str, qos: QoSProfile) -> None:

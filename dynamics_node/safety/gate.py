@@ -247,9 +247,9 @@ class Gate:
         """Add the time since the last call; return the Fault of a clock that jumped."""
         passed, fault = self._clock.advance(now)
         self._ramp_time += passed
-        self._out.pass_time(passed)
+        self._out.since += passed
         if self._limits is not None:
-            self._state_checks.pass_time(passed)
+            self._state_checks.age += passed
             if fault:
                 self._state_checks.forget_stamp()
         if self._stop is not None:
@@ -263,7 +263,9 @@ class Gate:
         stop, checks = self._stop, self._state_checks
         if stop is not None and not stop.needs_state and self._state is State.FAULT:
             return None
-        fault = checks.state_fault(now, proposal) or publisher_fault(proposal)
+        fault = checks.state_fault(now, proposal)
+        if fault is None and proposal.other_publisher:
+            fault = publisher_fault(proposal)
         if stop is None:
             return fault or checks.request_fault(proposal)
         if stop.braking and self._out.last is not None and checks.request_fault(proposal):

@@ -120,10 +120,10 @@ def layout_of(data: bytes) -> MessageLayout:
             raise ValueError('too short')
         sizes.append(n)
         ends.append(2 + sum(sizes) + len(sizes))
-    bits = int.from_bytes(mask, 'little')
-    first = bytes(data[HEAD:head_end])
-    return MessageLayout(tuple(names), head_end, first, bits, int.from_bytes(first, 'little') & bits,
-                         tuple(sizes), tuple(ends), struct.Struct(format))
+    bits, found = int.from_bytes(mask, 'little'), bytes(data[HEAD:head_end])
+    return MessageLayout(tuple(names), head_end, found, bits,
+                         int.from_bytes(found, 'little') & bits, tuple(sizes), tuple(ends),
+                         struct.Struct(format))
 
 
 def _by_rclpy(data: bytes) -> Reading:

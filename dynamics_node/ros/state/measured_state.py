@@ -56,8 +56,9 @@ class MeasuredSnapshot(NamedTuple):
 
     def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
         """Return whether some joints, given by their indices, were not measured since another."""
-        return other is not None and self.oldest_of(joints) == other.oldest_of(joints) and (
-            np.array_equal(self.stamps[joints], other.stamps[joints]))
+        if other is None or (self.oldest != other.oldest and len(joints) == len(self.stamps)):
+            return False
+        return np.array_equal(self.stamps[joints], other.stamps[joints])
 
     @property
     def never_measured(self) -> list[str]:

@@ -109,7 +109,8 @@ class LastTorqueWriter:
         self._used = self._slot
         self._put(TORQUES + self._number % 2, self._number, self._rules, self._packed.pack(
             stamp, age, time.monotonic(), *position, *v, *torque, *gravity))
-        self.renew()
+        self._life += 1
+        self._head[LIFE] = self._life
         if not self.active:
             self._head[TIME] = self._time
             self._head[ACTIVE] = self.active = True
@@ -124,7 +125,7 @@ class LastTorqueWriter:
         self._head[ACTIVE] = self.active = False
 
     def _put(self, slot: int, number: int, rules: int, data: bytes) -> None:
-        at, size = _place(slot), len(data)
+        at, size = HEAD + slot * SLOT, len(data)
         self._memory[at:at + RECORD.size + size] = RECORD.pack(
             number, rules, size, _checksum(number, rules, data)) + data
 
@@ -166,15 +167,11 @@ class LastTorqueReader:
 
     def _get(self, slot: int) -> tuple[int, int, bytes] | None:
         """Return number, number of the rules and data of a slot, None if it is incomplete."""
-        at = _place(slot)
+        at = HEAD + slot * SLOT
         number, rules, size, checksum = RECORD.unpack_from(self._memory, at)
         data = self._memory[at + RECORD.size:at + RECORD.size + size]
         return (number, rules, data) if number and (
             _checksum(number, rules, data) == checksum) else None
-
-
-def _place(slot: int) -> int:
-    return HEAD + slot * SLOT
 
 
 def _words(memory: mmap.mmap) -> memoryview:

@@ -22,7 +22,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
-from dynamics_node.ros.rclpy_internals import wrap_send_response
+from dynamics_node.ros.rclpy_internals import send_bytes, wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque.command_bytes import command_writer
@@ -91,6 +91,7 @@ class TorqueTopics:
         topic = parameters.torque.command_topic
         self._command = (node.create_publisher(Float64MultiArray, topic, **overridable(TORQUE))
                          if topic else None)
+        self._send_command = send_bytes(self._command) if self._command else None
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick,
                                        clock=steady_clock, autostart=False)
         self._after_braking: list[Callable[[], None]] = []
@@ -312,8 +313,8 @@ class TorqueTopics:
             if last_valid is None:   # the last torque of the end: the state is the one before
                 last_valid = self._last_valid._replace(torque=release.numbers)
             self._watched.show(stamp, last_valid, pipeline.gravity.tolist())
-            if self._command is not None:
-                self._command.publish(self._command_bytes(effort))
+            if self._send_command is not None:
+                self._send_command(self._command_bytes(effort))
             # All that the torque does not need follows here.
             if self._torque.get_subscription_count():  # saves a sixth of the time without one
                 self._state.header.stamp = convert.time(stamp)
