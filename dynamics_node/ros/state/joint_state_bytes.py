@@ -82,13 +82,13 @@ class JointStateReader:
 
         :raise ValueError: the message is longer than LARGEST.
         """
-        if len(data) > LARGEST:
-            raise ValueError(f'{len(data)} bytes; at most {LARGEST} are read')
         layout = self._layouts.get(len(data))
-        if layout is not None and data[:2] == CDR_LITTLE_ENDIAN:
+        if layout is not None and data.startswith(CDR_LITTLE_ENDIAN):
             reading = layout.read(data)
             if reading is not None:
                 return reading
+        if len(data) > LARGEST:
+            raise ValueError(f'{len(data)} bytes; at most {LARGEST} are read')
         try:
             layout = layout_of(data)
         except (struct.error, ValueError):  # another encoding, which rclpy may be able to read

@@ -127,7 +127,7 @@ class LastTorqueWriter:
     def _put(self, slot: int, number: int, rules: int, data: bytes) -> None:
         at, size = HEAD + slot * SLOT, len(data)
         self._memory[at:at + RECORD.size + size] = RECORD.pack(
-            number, rules, size, _checksum(number, rules, data)) + data
+            number, rules, size, crc32(data, (number ^ rules << 16) & 0xFFFFFFFF)) + data
 
 
 class LastTorqueReader:
@@ -171,13 +171,9 @@ class LastTorqueReader:
         number, rules, size, checksum = RECORD.unpack_from(self._memory, at)
         data = self._memory[at + RECORD.size:at + RECORD.size + size]
         return (number, rules, data) if number and (
-            _checksum(number, rules, data) == checksum) else None
+            crc32(data, (number ^ rules << 16) & 0xFFFFFFFF) == checksum) else None
 
 
 def _words(memory: mmap.mmap) -> memoryview:
     """Return the head as words, each of which is read and written as a whole."""
     return memoryview(memory)[:HEAD].cast('q')
-
-
-def _checksum(number: int, rules: int, data: bytes) -> int:
-    return crc32(data, (number ^ rules << 16) & 0xFFFFFFFF)
