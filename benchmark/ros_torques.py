@@ -49,8 +49,8 @@ def measure(options, process):
                 for percent in (50, 99))
     missed = robot.hold(options.seconds)
     return {'joint state through a bare relay, p50': [p50['relay'] * 1e6, 'us', None],
-            'joint state to torque over the relay, p50': [p50['driven'] / p50['relay'], 'x', 1.3],
-            'joint state to torque over the relay, p99': [p99['driven'] / p99['relay'], 'x', 1.3],
+            'joint state to torque over the relay, p50': [p50['driven'] / p50['relay'], 'x', 1.2],
+            'joint state to torque over the relay, p99': [p99['driven'] / p99['relay'], 'x', 1.2],
             f'joint states at {RATE:g} Hz for {options.seconds:g} s without a command': [
                 missed, '', 1.0]}
 

@@ -8,8 +8,9 @@ where an attribute is missing or behaves differently. rclpy has no public way to
 * `LifecycleNode._service_change_state.callback`, wrapped: rclpy raises RCLError for a transition
   that is invalid in the current state, which ends the node (Jazzy; Kilted replies).
 * `Subscription.handle.take_message`: reads a message without an executor that wakes for each one.
-* `Subscription._callback_type`: EventsExecutor fails where rclpy finds that a callback takes the
-  information about a message.
+* `Publisher.handle.publish_raw`: sends the bytes of a torque without the checks of `publish`.
+* `Subscription._callback_type`, `CallbackType`: EventsExecutor fails where rclpy finds that a
+  callback takes the information about a message.
 * `_declare_qos_parameters`: the parameters of a subscription that another process makes.
 * `callback` and `send_response` of a destroyed entity: the events executor calls back for events
   that it queued before the entity was destroyed.
@@ -27,12 +28,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import copy
+from types import SimpleNamespace
 from typing import Any
 
 from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError
 from rclpy.action import ActionServer
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
 from rclpy.service import Service
@@ -40,7 +43,7 @@ from rclpy.subscription import Subscription
 
 __all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
            'declare_qos_parameters', 'parameter_overrides', 'receive_info', 'silence',
-           'take_waiting', 'tolerate_invalid_transitions', 'wrap_send_response')
+           'send_bytes', 'take_waiting', 'tolerate_invalid_transitions', 'wrap_send_response')
 
 POINTER = struct.Struct('P')
 REQUEST_ID = struct.Struct('16sq')   # rmw_request_id_t: GUID of the client, number of the request
@@ -92,9 +95,13 @@ def receive_info(subscription: Subscription) -> None:
     """Let a subscription call callback(message, info), or callback((message, info)).
 
     The latter is what EventsExecutor does; it fails for a callback of two parameters. Give one with
-    any number of parameters.
+    any number of parameters. EventsExecutor reads two entries of an Enum for each message; here it
+    finds plain attributes, which is faster.
     """
-    subscription._callback_type = Subscription.CallbackType.WithMessageInfo
+    kinds = Subscription.CallbackType
+    subscription._callback_type = SimpleNamespace(value=kinds.WithMessageInfo.value)
+    subscription.CallbackType = SimpleNamespace(
+        MessageOnly=SimpleNamespace(value=kinds.MessageOnly.value))
 
 
 def take_waiting(subscription: Subscription, kind: type,
@@ -107,6 +114,12 @@ def take_waiting(subscription: Subscription, kind: type,
             if found is None:
                 return
             yield found
+
+
+def send_bytes(publisher: Publisher) -> Callable[[bytes], None]:
+    """Return a function that publishes serialised messages; RCLError once it is destroyed."""
+    send: Callable[[bytes], None] = publisher.handle.publish_raw
+    return send
 
 
 def declare_qos_parameters(kind: Any, node: Node, topic: str, qos: QoSProfile) -> None:

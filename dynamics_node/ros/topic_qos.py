@@ -23,8 +23,9 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL,
 TORQUE = QoSProfile(depth=1)  # reliable: the last message must arrive; only the newest counts
 REFERENCE = QoSProfile(depth=10)
 # A publisher that was delayed sends its states in a burst, and messages beyond the depth are lost:
-# delays of 30 ms, 30 states at 1 kHz, are not rare.
-STATES = QoSProfile(depth=100, reliability=ReliabilityPolicy.BEST_EFFORT)
+# delays of 30 ms, 30 states at 1 kHz, are not rare. While no torque is computed, states wait in the
+# queue for up to 0.2 s: see torque_node.CATCH_UP.
+STATES = QoSProfile(depth=250, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 PUBLISHED = {'~/torque': TORQUE, '~/state': TORQUE, '~/external_torque': SENSOR,
              '~/external_wrench_estimate': SENSOR, '~/contact': LATCHED}

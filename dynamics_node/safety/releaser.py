@@ -20,6 +20,7 @@ class Releaser:
 
     :ivar last: torque released last, or the one to begin from; None while nothing is released.
     :ivar has_released: whether anything was released since `begin`.
+    :ivar since: time since the last release [s].
     :ivar count: of Releases.
     :ivar limited: number of torques that a limit changed, by (which limit, which joint).
     """
@@ -38,11 +39,11 @@ class Releaser:
         """Release nothing until `begin`."""
         self.last = None   # type: ignore[assignment]  # not used while idle
         self.has_released = False
-        self._since = 0.0   # [s] since the last release
+        self.since = 0.0
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass."""
-        self._since += seconds
+        self.since += seconds
 
     def within_limits(self, checks: StateChecks) -> tuple[Sequence[float], Limited]:
         """Return the wanted torque within the effort limits and faded near limits; the limits met.
@@ -59,6 +60,21 @@ class Releaser:
             limited += self._counted(VELOCITY, by_velocity)
         return torque, limited
 
+    def release_unlimited(self, torque: Sequence[float]) -> Release | None:
+        """Return the Release of a torque that neither effort nor slew limits change, else None.
+
+        One loop for what limit_effort, limit_slew and `make` check: most torques end here.
+        """
+        limits, last = self._limits, self.last
+        time = min(self.since, limits.settings.max_state_age)
+        for x, before, most, slew in zip(torque, last, limits.effort, limits.slew):
+            reach = slew * time
+            if not (-most <= x <= most and before - reach <= x <= before + reach):
+                return None
+        self.last, self.has_released, self.since = tuple(torque), True, 0.0
+        self.count += 1
+        return Release(self.last, limits.joints.names)
+
     def release(self, torque: Sequence[float], limited: Limited = (),
                 together: bool = False) -> Release | None:
         """Return the Release of a torque, as far as the slew limits allow; see `make`.
@@ -67,7 +83,7 @@ class Releaser:
         """
         limit = limit_slew_together if together else limit_slew
         torque, joints = limit(self._limits, torque, self.last,
-                               min(self._since, self._limits.settings.max_state_age))
+                               min(self.since, self._limits.settings.max_state_age))
         if joints:
             limited = [*limited, *self._counted(SLEW, joints)]
         return self.make(torque, limited)
@@ -79,7 +95,7 @@ class Releaser:
         """
         if not all_within(torque, self._limits.effort):
             return None
-        self.last, self.has_released, self._since = tuple(torque), True, 0.0
+        self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
         return Release(self.last, self._limits.joints.names, tuple(limited))
 

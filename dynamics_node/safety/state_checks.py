@@ -53,6 +53,7 @@ class StateChecks:
         self.v: Sequence[float] = []
         self.torque: list[float] = []
         self._gravity: list[float] = []
+        self._checked: Proposal | None = None   # the one that _gravity belongs to
         self.near_limits = False
 
     @property
@@ -95,24 +96,24 @@ class StateChecks:
 
     def state_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of the measured state and of gravity; None: valid, and kept."""
-        measured = proposal.measured
+        measured, limits, before = proposal.measured, self._limits, self.stamp
         q, v = numbers(measured.q, self._nq), numbers(measured.v, self._nv)
         gravity = numbers(proposal.gravity, self._nv)
         if q is None or v is None or gravity is None:
             return Fault(STATE_MALFORMED, f'expected q of {self._nq}, v and gravity of '
                          f'{self._nv} numbers; got q {shown(measured.q, 200)}, '
                          f'v {shown(measured.v, 200)}, gravity {shown(proposal.gravity, 200)}')
-        position, stamp = self._limits.position(q), measured.stamp
-        passed = 0.0 if self.stamp is None else max(now - self._seen, stamp - self.stamp)
+        position, stamp = limits.position(q) if self._nq > self._nv else q, measured.stamp
+        passed = 0.0 if before is None else max(now - self._seen, stamp - before)
         near, jumps = self._compare(position, v, passed)
         # A zone ends at LARGEST at most: joints that are not near a limit are finite.
         if (near or self._nq > self._nv) and not (all_below(q, LARGEST) and all_below(v, LARGEST)):
             return Fault(STATE_NOT_FINITE, f'the joint state is not finite: q {q}, v {v}')
-        fault = self._age_fault(now - stamp, measured.oldest)
-        if fault:
-            return fault
-        if self.stamp is not None and stamp < self.stamp:
-            return Fault(STATE_BACK_IN_TIME, f'the joint state is {self.stamp - stamp:.6g} s older '
+        age, most = now - stamp, limits.settings.max_state_age
+        if not -most <= age <= most:
+            return self._age_fault(age, measured.oldest)
+        if before is not None and stamp < before:
+            return Fault(STATE_BACK_IN_TIME, f'the joint state is {before - stamp:.6g} s older '
                          'than the one before')
         if jumps:
             fault = self._jump_fault(jumps, passed)
@@ -120,11 +121,12 @@ class StateChecks:
                 return fault
         if not all_finite(gravity):
             return Fault(GRAVITY_NOT_FINITE, f'the torque that balances gravity is {gravity}')
-        if self.stamp is not None and stamp > self.stamp:
-            self._period = stamp - self.stamp
+        if before is not None and stamp > before:
+            self._period = stamp - before
         self.stamp, self._seen, self.near_limits = stamp, now, near
         self.position, self.v, self._gravity = position, v, gravity
-        self.measured, self.age, self._oldest = (position, v), now - stamp, measured.oldest
+        self.measured, self.age, self._oldest = (position, v), age, measured.oldest
+        self._checked = proposal
         return self._limit_fault() if near else None
 
     def use_prediction(self, proposal: Proposal) -> bool:
@@ -137,6 +139,7 @@ class StateChecks:
         position = self._limits.position(q)
         self.near_limits = self._compare(position, v, 0.0)[0]
         self.position, self.v, self._gravity = position, v, gravity
+        self._checked = proposal
         return True
 
     def request_fault(self, proposal: Proposal) -> Fault | None:
@@ -146,6 +149,9 @@ class StateChecks:
             return Fault(REFERENCE_STALE, f'the reference is {age:.6g} s old, more than '
                          f'max_reference_age, {limit:g} s')
         wanted = proposal.torque
+        if wanted is proposal.gravity and self._checked is proposal:   # finite, see state_fault
+            self.torque = self._gravity
+            return None
         torque = None if wanted is None else numbers(wanted, self._nv)
         if torque is None:
             return Fault(TORQUE_MALFORMED, f'the wanted torque must be {self._nv} '

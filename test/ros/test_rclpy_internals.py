@@ -15,7 +15,7 @@ from rclpy.action import ActionServer  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.lifecycle import LifecycleNode  # noqa: E402
-from rclpy.serialization import deserialize_message  # noqa: E402
+from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
@@ -175,3 +175,22 @@ def test_no_other_module_uses_private_names_of_rclpy():
         if path.name != 'rclpy_internals.py':
             text = path.read_text()
             assert [word for word in private if word in text] == [], path
+
+
+def test_bytes_are_published_and_refused_once_the_publisher_is_destroyed(node):
+    """Without the checks of Publisher.publish: no crash."""
+    heard = []
+    node.create_subscription(String, 'bytes', heard.append, 1)
+    publisher = node.create_publisher(String, 'bytes', 1)
+    send, executor = rclpy_internals.send_bytes(publisher), SingleThreadedExecutor(
+        context=node.context)
+    executor.add_node(node)
+    until = time.monotonic() + 20.0
+    while not heard and time.monotonic() < until:
+        send(serialize_message(String(data='torque')))
+        executor.spin_once(timeout_sec=0.05)
+    assert heard[0].data == 'torque'
+    node.destroy_publisher(publisher)
+    with pytest.raises(Exception, match='ublish'):
+        send(serialize_message(String(data='torque')))
+    executor.shutdown()

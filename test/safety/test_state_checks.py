@@ -7,7 +7,10 @@ from support.safe_arm import EFFORT, HOME, UPPER, VELOCITY, gate_limits, robot
 
 from dynamics_node.safety import Refused, SafetySettings, State, gate_limits_of, limits_of, releaser
 from dynamics_node.safety.clock import Clock
+from dynamics_node.safety.faults import GRAVITY_NOT_FINITE, TORQUE_NOT_FINITE
 from dynamics_node.safety.ramp import TorqueRamp
+from dynamics_node.safety.records import Measured, Proposal
+from dynamics_node.safety.state_checks import StateChecks
 
 
 def moved(bench, k, by):
@@ -197,3 +200,18 @@ def test_a_refusal_is_an_error_with_a_kind():
     refusal = pickle.loads(pickle.dumps(Refused('no state', 'nothing measured')))
     assert refusal.kind == 'no state' and str(refusal) == 'nothing measured'
     assert gate_limits().settings == SafetySettings()
+
+
+def test_a_torque_that_is_gravity_is_checked_by_itself_where_gravity_was_not():
+    """Mode gravity wants the same array: it is checked once, but never not at all."""
+    checks, gravity = StateChecks(gate_limits()), GRAVITY.copy()
+    proposal = Proposal(gravity, gravity, Measured(0.0, HOME, np.zeros(3)))
+    broken = np.full(3, np.nan)
+    wrong = Proposal(broken, broken, proposal.measured)
+    for _ in range(2):
+        assert checks.state_fault(0.0, proposal) is None
+        assert checks.request_fault(proposal) is None and checks.torque == gravity.tolist()
+        assert checks.request_fault(wrong).kind == TORQUE_NOT_FINITE
+        assert checks.state_fault(0.0, wrong).kind == GRAVITY_NOT_FINITE
+        assert checks.request_fault(wrong).kind == TORQUE_NOT_FINITE
+        assert checks.torque == gravity.tolist()

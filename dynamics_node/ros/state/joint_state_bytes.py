@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 from dynamics_node.ros.serialized import read_message
 
 CDR_LITTLE_ENDIAN = b'\x00\x01'
+BODY = 4                # where the stamp begins
 HEAD = 12               # where frame_id begins
 UINT = struct.Struct('<I')
 STAMP = struct.Struct('<iI')
@@ -50,24 +51,24 @@ class MessageLayout(NamedTuple):
 
     names: tuple[str, ...]
     head_end: int
-    mask: int         # significant bits of the names: padding between them is not initialised
+    first: bytes      # the names as in the first message
+    mask: int         # significant bits of them: padding between them is not initialised
     head: int         # the value of these bits
     sizes: tuple      # of the three sequences
     ends: tuple       # end of each sequence in the result of `numbers`, its size before it
-    numbers: struct.Struct   # all three, each after its size, from head_end on
+    numbers: struct.Struct   # the stamp and all three, each after its size, from BODY on
 
     def read(self, data: bytes) -> Reading | None:
         """Return the Reading of a message, None if it has other names or sizes."""
-        head = int.from_bytes(data[HEAD:self.head_end], 'little')
-        if head & self.mask != self.head:
+        names, head_end, before, mask, head, sizes, (first, second, third), numbers = self
+        found = data[HEAD:head_end]
+        if found != before and int.from_bytes(found, 'little') & mask != head:
             return None
-        numbers = self.numbers.unpack_from(data, self.head_end)
-        first, second, third = self.ends
-        if (numbers[0], numbers[first], numbers[second]) != self.sizes:
+        values = numbers.unpack_from(data, BODY)
+        if (values[2], values[first], values[second]) != sizes:
             return None
-        seconds, nanoseconds = STAMP.unpack_from(data, 4)
-        return Reading(seconds * BILLION + nanoseconds, self.names, numbers[1:first],
-                       numbers[first + 1:second], numbers[second + 1:third])
+        return Reading(values[0] * BILLION + values[1], names, values[3:first],
+                       values[first + 1:second], values[second + 1:third])
 
 
 class JointStateReader:
@@ -81,13 +82,13 @@ class JointStateReader:
 
         :raise ValueError: the message is longer than LARGEST.
         """
-        if len(data) > LARGEST:
-            raise ValueError(f'{len(data)} bytes; at most {LARGEST} are read')
         layout = self._layouts.get(len(data))
-        if layout is not None and data[:2] == CDR_LITTLE_ENDIAN:
+        if layout is not None and data.startswith(CDR_LITTLE_ENDIAN):
             reading = layout.read(data)
             if reading is not None:
                 return reading
+        if len(data) > LARGEST:
+            raise ValueError(f'{len(data)} bytes; at most {LARGEST} are read')
         try:
             layout = layout_of(data)
         except (struct.error, ValueError):  # another encoding, which rclpy may be able to read
@@ -108,7 +109,7 @@ def layout_of(data: bytes) -> MessageLayout:
     for _ in range(count):
         at, name = _text(data, at, mask)
         names.append(name)
-    head_end, sizes, ends, format = at, [], [], '<'
+    head_end, sizes, ends, format = at, [], [], f'<iI{at - HEAD}x'
     for _ in range(3):
         start = aligned(at, 4)
         n, = UINT.unpack_from(data, start)
@@ -118,10 +119,10 @@ def layout_of(data: bytes) -> MessageLayout:
         if at > len(data):
             raise ValueError('too short')
         sizes.append(n)
-        ends.append(sum(sizes) + len(sizes))
-    bits = int.from_bytes(mask, 'little')
-    head = int.from_bytes(data[HEAD:head_end], 'little') & bits
-    return MessageLayout(tuple(names), head_end, bits, head, tuple(sizes), tuple(ends),
+        ends.append(2 + sum(sizes) + len(sizes))
+    bits, found = int.from_bytes(mask, 'little'), bytes(data[HEAD:head_end])
+    return MessageLayout(tuple(names), head_end, found, bits,
+                         int.from_bytes(found, 'little') & bits, tuple(sizes), tuple(ends),
                          struct.Struct(format))
 
 

@@ -24,6 +24,7 @@ RESTART = 1_000_000_000  # [ns]
 # not: a driver whose own clock is ahead sends both.
 AHEAD = 50_000_000       # [ns]
 TURN = 2.0 * np.pi
+NANOSECONDS = np.dtype(np.int64)
 
 
 class MeasuredSnapshot(NamedTuple):
@@ -55,8 +56,9 @@ class MeasuredSnapshot(NamedTuple):
 
     def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
         """Return whether some joints, given by their indices, were not measured since another."""
-        return other is not None and self.oldest_of(joints) == other.oldest_of(joints) and (
-            np.array_equal(self.stamps[joints], other.stamps[joints]))
+        if other is None or (self.oldest != other.oldest and len(joints) == len(self.stamps)):
+            return False
+        return np.array_equal(self.stamps[joints], other.stamps[joints])
 
     @property
     def never_measured(self) -> list[str]:
@@ -103,7 +105,7 @@ class MeasuredState:
                 self.effort[joint.v] = 0.0  # not actuated, unless a request gives an effort
         self._memory = self._numbers.data
         self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
-        self.stamps = np.full(len(model.joints), NEVER, dtype=np.int64)
+        self.stamps = np.full(len(model.joints), NEVER, dtype=NANOSECONDS)
         self.counts: Counter[str] = Counter()
         self.oldest = self._newest = int(NEVER)
         self._names: tuple[str, ...] | None = None
@@ -113,13 +115,11 @@ class MeasuredState:
     def snapshot(self) -> MeasuredSnapshot:
         """Return the current values; the same object until one of them changes."""
         if self._snapshot is None:
-            numbers, stamps = self._numbers.copy(), self.stamps.copy()
-            numbers.setflags(write=False)
-            stamps.setflags(write=False)
-            first, second = self._ends
+            # Arrays in the memory of bytes are read-only.
+            numbers, (first, second) = np.frombuffer(self._numbers.tobytes()), self._ends
             self._snapshot = MeasuredSnapshot(
-                self.model, numbers[:first], numbers[first:second], numbers[second:], stamps,
-                self.oldest)
+                self.model, numbers[:first], numbers[first:second], numbers[second:],
+                np.frombuffer(self.stamps.tobytes(), NANOSECONDS), self.oldest)
         return self._snapshot
 
     def moved_to(self, model: Model, missing_velocity: str,

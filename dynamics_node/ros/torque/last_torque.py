@@ -36,7 +36,8 @@ SLOT = 1 << 20                   # bytes; memory that is not written does not ex
 RULES, TORQUES = 0, 2            # first slots of each kind
 SIZE = HEAD + 4 * SLOT
 RECORD = struct.Struct('=QQII')  # number, number of the rules, size, checksum
-FIRST = struct.Struct('=qdd')    # stamp [ns], age of the state [s], time of writing [s]
+FIRST = struct.Struct('=qdd')    # stamp [ns], age of the state [s], time of writing [s]; then
+                                 # position, v, torque and gravity, each a double per joint
 
 
 class ExitRules(NamedTuple):
@@ -54,7 +55,7 @@ class LastTorque(NamedTuple):
     rules: ExitRules
     stamp: int                   # [ns] of the state that it was computed from
     last_valid: LastValid        # the last valid joint state, and the torque
-    gravity: Sequence[float]     # that balances gravity there, nv entries, within the limits
+    gravity: Sequence[float]     # that balances gravity there, nv entries
     written: float               # [s] of the steady clock of the machine
 
 
@@ -77,6 +78,7 @@ class LastTorqueWriter:
         self._head = _words(self._memory)
         self.active, self._life, self._number, self._rules = False, 0, 0, 0
         self._time = 0
+        self._size, self._packed = -1, FIRST   # number of joints, and struct, of the last torque
         self._slot = self._used = 0   # slots of the newest rules, and of those of the last torque
 
     def use(self, rules: ExitRules) -> None:
@@ -99,14 +101,16 @@ class LastTorqueWriter:
 
         :param stamp: [ns] of the state that it was computed from.
         """
-        numbers = array('d', last_valid.position)
-        for part in (last_valid.v, last_valid.torque, gravity):
-            numbers.extend(part)
+        age, position, v, torque, _ = last_valid
+        if len(torque) != self._size:
+            self._size = len(torque)
+            self._packed = struct.Struct(f'{FIRST.format}{4 * self._size}d')
         self._number += 1
         self._used = self._slot
-        self._put(TORQUES + self._number % 2, self._number, self._rules,
-                  FIRST.pack(stamp, last_valid.seconds, time.monotonic()) + numbers.tobytes())
-        self.renew()
+        self._put(TORQUES + self._number % 2, self._number, self._rules, self._packed.pack(
+            stamp, age, time.monotonic(), *position, *v, *torque, *gravity))
+        self._life += 1
+        self._head[LIFE] = self._life
         if not self.active:
             self._head[TIME] = self._time
             self._head[ACTIVE] = self.active = True
@@ -121,10 +125,9 @@ class LastTorqueWriter:
         self._head[ACTIVE] = self.active = False
 
     def _put(self, slot: int, number: int, rules: int, data: bytes) -> None:
-        at = _place(slot)
-        RECORD.pack_into(self._memory, at, number, rules, len(data),
-                         _checksum(number, rules, data))
-        self._memory[at + RECORD.size:at + RECORD.size + len(data)] = data
+        at, size = HEAD + slot * SLOT, len(data)
+        self._memory[at:at + RECORD.size + size] = RECORD.pack(
+            number, rules, size, crc32(data, (number ^ rules << 16) & 0xFFFFFFFF)) + data
 
 
 class LastTorqueReader:
@@ -164,21 +167,13 @@ class LastTorqueReader:
 
     def _get(self, slot: int) -> tuple[int, int, bytes] | None:
         """Return number, number of the rules and data of a slot, None if it is incomplete."""
-        at = _place(slot)
+        at = HEAD + slot * SLOT
         number, rules, size, checksum = RECORD.unpack_from(self._memory, at)
         data = self._memory[at + RECORD.size:at + RECORD.size + size]
         return (number, rules, data) if number and (
-            _checksum(number, rules, data) == checksum) else None
-
-
-def _place(slot: int) -> int:
-    return HEAD + slot * SLOT
+            crc32(data, (number ^ rules << 16) & 0xFFFFFFFF) == checksum) else None
 
 
 def _words(memory: mmap.mmap) -> memoryview:
     """Return the head as words, each of which is read and written as a whole."""
     return memoryview(memory)[:HEAD].cast('q')
-
-
-def _checksum(number: int, rules: int, data: bytes) -> int:
-    return crc32(data, (number ^ rules << 16) & 0xFFFFFFFF)

@@ -43,6 +43,7 @@ from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
+FAULT = State.FAULT   # reading an entry of an Enum takes thirty times as long
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
 
@@ -276,7 +277,7 @@ class TorquePipeline:
         check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state)
         joints, now = self._current_robot.select_joints(names).v, self.now()
         self._reference = self._reference.replaced_by(
-            *points, start=now if start is None else self._seconds(start), now=now,
+            *points, start=now if start is None else (start - self._origin) * 1e-9, now=now,
             joints=joints, held=held)
 
     def follow_task(self, measured: Any, start: int | None, frame: str, **values: Any) -> None:
@@ -296,7 +297,7 @@ class TorquePipeline:
             law_kernels.check_kernels(self._robot)
             self._frames.add(frame)
         self._reference = self._reference.replaced_by(
-            reference, now if start is None else self._seconds(start), now,
+            reference, now if start is None else (start - self._origin) * 1e-9, now,
             self._robot.frame_pose(measured.q, reference.frame))
 
     def go_over_to(self, controller: Controller, reference: Any, duration: float) -> None:
@@ -312,7 +313,7 @@ class TorquePipeline:
         """Return the release for a measured state, None while disabled."""
         if self.gate.idle:
             return None
-        now = self.now()
+        now = (self._clock() - self._origin) * 1e-9
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
         if self._driven is not self._model or measured.repeats(self._stepped, self._needed):
@@ -321,11 +322,11 @@ class TorquePipeline:
         try:
             self.proposal = proposal = self._proposal(now, measured)
             release = self.gate.step(now, proposal)
-            if self.gate.state is not State.FAULT:   # the joint state is valid
+            if self.gate.state is not FAULT:   # the joint state is valid
                 self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
-        return self._stamped(release)
+        return None if release is None else (release, self._stamp)
 
     def report_fault(self, text: str, kind: str) -> StampedRelease | None:
         """Enter a fault that was found elsewhere; return the release that follows, or None."""
@@ -343,9 +344,6 @@ class TorquePipeline:
     def now(self) -> float:
         """Return the time of the gate and the reference [s]."""
         return (self._clock() - self._origin) * 1e-9
-
-    def _seconds(self, ns: int) -> float:
-        return (ns - self._origin) * 1e-9
 
     def _stamped(self, release: Release | None) -> StampedRelease | None:
         return None if release is None else (release, self._stamp)
@@ -366,7 +364,8 @@ class TorquePipeline:
             self._period = (stamp - self._stamp) * 1e-9
         self._stamp, self._last_q, self._last_v = stamp, q, v
         self._refresh(now)
-        state = Measured(self._seconds(stamp), q, v, oldest=measured.naming_oldest(self._needed))
+        state = Measured((stamp - self._origin) * 1e-9, q, v, None,
+                         measured.naming_oldest(self._needed))
         return self._proposal_at(now, state, self._period, self.gate.braking)
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:

@@ -22,7 +22,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.declared import NodeParameters
-from dynamics_node.ros.rclpy_internals import wrap_send_response
+from dynamics_node.ros.rclpy_internals import send_bytes, wrap_send_response
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque.command_bytes import command_writer
@@ -35,7 +35,6 @@ from dynamics_node.ros.torque.reference_topics import ReferenceTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 from dynamics_node.safety import Release, SafetySettings, State
 from dynamics_node.safety.faults import CONTACT, OUTSIDE, STATE_DISPUTED
-from dynamics_node.safety.torque_limits import limit_effort
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
@@ -92,6 +91,7 @@ class TorqueTopics:
         topic = parameters.torque.command_topic
         self._command = (node.create_publisher(Float64MultiArray, topic, **overridable(TORQUE))
                          if topic else None)
+        self._send_command = send_bytes(self._command) if self._command else None
         self._tick = node.create_timer(_tick_period(parameters.safety), self.on_tick,
                                        clock=steady_clock, autostart=False)
         self._after_braking: list[Callable[[], None]] = []
@@ -308,20 +308,19 @@ class TorqueTopics:
             release, stamp = stamped
             if release.names is not self._names:
                 self._arrange(release.names)
-            effort = array('d', self._ordered(release.numbers))
-            gravity, _ = limit_effort(self.pipeline.limits, self.pipeline.gravity.tolist())
-            if self.pipeline.gate.idle:   # it has no last valid state
-                self._last_valid = self._last_valid._replace(torque=release.numbers)
-            else:
-                self._last_valid = self.pipeline.gate.last_valid()
-            self._watched.show(stamp, self._last_valid, gravity)
-            if self._command is not None:
-                self._command.publish(self._command_bytes(effort))
+            pipeline, effort = self.pipeline, self._ordered(release.numbers)
+            last_valid = pipeline.gate.last_valid()
+            if last_valid is None:   # the last torque of the end: the state is the one before
+                last_valid = self._last_valid._replace(torque=release.numbers)
+            self._watched.show(stamp, last_valid, pipeline.gravity.tolist())
+            if self._send_command is not None:
+                self._send_command(self._command_bytes(effort))
+            # All that the torque does not need follows here.
             if self._torque.get_subscription_count():  # saves a sixth of the time without one
                 self._state.header.stamp = convert.time(stamp)
-                self._state.effort = effort
+                self._state.effort = array('d', effort)
                 self._torque.publish(self._state)
-            self._effort, self.release = effort, release
+            self._effort, self.release, self._last_valid = effort, release, last_valid
         self.report_changes()
 
     def published(self) -> dict[str, float]:

@@ -52,7 +52,7 @@ from dynamics_node.ros.torque.topics import TorqueTopics
 from dynamics_node.ros.torque.watched_loop import WatchedLoop
 
 STDERR = 2      # file descriptor
-CATCH_UP = 0.1  # [s] between two reads of waiting joint states
+CATCH_UP = 0.2  # [s] between two reads of waiting joint states: 200 at 1 kHz, see STATES
 UNUSED = 1.0    # [s] after a request for joint states until they wait again
 MEASURING = ('missing_velocity', 'velocity_filter_time')   # fixed while torques are published
 CHANGE = 1.0    # [s] after a check within which the checked parameters must be used
