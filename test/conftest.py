@@ -1,5 +1,6 @@
 """Fixtures of all tests. Helpers are in test/support: `from support.tolerances import ...`."""
 
+import gc
 import os
 import zlib
 from itertools import zip_longest
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import looped_trees, random_trees
+from support.kernel_folders import kernels_of_this_run
 
 from dynamics_node import Robot
 from dynamics_node.compiler import kernel
@@ -18,6 +20,17 @@ from dynamics_node.example_robots import ARM7
 os.environ['DYNAMICS_NODE_COMPILE'] = '0'
 
 ROS = Path(__file__).parent / 'ros'
+
+
+def pytest_sessionstart():
+    """Collect no garbage until the tests are collected: there is none, and it takes a second."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Let no collection of garbage look at the tests again: they took 7 % of the time with it."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
@@ -66,9 +79,13 @@ def states(arm):
 
 @pytest.fixture(scope='session')
 def kernel_cache(tmp_path_factory):
-    """A folder for the kernels of all tests; the processes of pytest -n share it."""
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if base.name.startswith('popen-') else base) / 'kernels'
+    """A folder for the kernels of all tests: that of `make test`, which nodes use too.
+
+    It is kept for the next run: the name of a kernel is a digest of all that its code depends on,
+    the sources too. Tests of the compiler have a folder of their own in each run.
+    """
+    chosen = os.environ.get('DYNAMICS_NODE_CACHE')
+    return Path(chosen) if chosen else kernels_of_this_run(tmp_path_factory)
 
 
 @pytest.fixture

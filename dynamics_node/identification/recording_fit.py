@@ -47,6 +47,8 @@ def identify_recording(robot: Robot, raw: RawRecording,
     check_callable('on_fit', on_fit)   # before the work, not after it
     options = (IdentificationOptions() if options is None else
                check_kind('options', options, IdentificationOptions))
+    if validation is not None:
+        check_kind('validation', validation, RawRecording)
     report = progress or (lambda share, text: None)
     report(0.0, 'checking and filtering the recording')
     prepared, delay = prepare_without_delay(robot, raw, cutoff)

@@ -8,6 +8,7 @@ A new joint type is one class here and one row in KINDS.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -17,17 +18,33 @@ from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
 
 
+class OneAxis:
+    """A joint of one axis: what follows from the axis alone is computed once."""
+
+    def __getstate__(self):
+        """Return the axis alone: the names of cached kernels are digests of pickled joints."""
+        return {'axis': self.axis}
+
+
 @dataclass(frozen=True, eq=False)
-class Revolute:
+class Revolute(OneAxis):
     """Rotation about a fixed unit axis; q [rad], v = dq/dt."""
 
     axis: np.ndarray
     nq = nv = 1
 
     def pose(self, q: np.ndarray) -> Pose:
-        return Pose(so3.about_axis(self.axis, q[0]), np.zeros(3))
+        return Pose(so3.rotation_of_terms(self._terms, q[0]), np.zeros(3))
 
     def subspace(self, q: np.ndarray) -> np.ndarray:
+        return self._subspace
+
+    @cached_property
+    def _terms(self):
+        return so3.axis_terms(self.axis)
+
+    @cached_property
+    def _subspace(self):
         return np.concatenate([self.axis, np.zeros(3)])[:, None]
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -38,7 +55,7 @@ class Revolute:
 
 
 @dataclass(frozen=True, eq=False)
-class Prismatic:
+class Prismatic(OneAxis):
     """Translation along a fixed unit axis; q [m], v = dq/dt."""
 
     axis: np.ndarray
@@ -48,6 +65,10 @@ class Prismatic:
         return Pose(np.eye(3), self.axis * q[0])
 
     def subspace(self, q: np.ndarray) -> np.ndarray:
+        return self._subspace
+
+    @cached_property
+    def _subspace(self):
         return np.concatenate([np.zeros(3), self.axis])[:, None]
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:

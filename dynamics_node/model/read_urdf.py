@@ -7,6 +7,7 @@ no effect.
 
 import contextlib
 import threading
+from functools import lru_cache
 
 import numpy as np
 from urdf_parser_py import urdf, xml_reflection
@@ -34,6 +35,7 @@ COMPLETE = ('axis', 'mass', 'inertia')  # elements that need all their attribute
 _parser_lock = threading.Lock()
 
 
+@lru_cache(maxsize=8)   # a program often loads one description several times, with other settings
 def read_urdf(text: str) -> RobotRecord:
     """Return the RobotRecord of a URDF text, from `urdf_text`.
 

@@ -15,7 +15,7 @@ SMALL_ANGLE = 1e-4
 
 def skew(a: np.ndarray) -> np.ndarray:
     """Return [a], the matrix of the cross product: [a] b = a x b (Kim 2012, eq. 5)."""
-    x, y, z = a
+    x, y, z = _entries(a)
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
@@ -26,11 +26,13 @@ def unskew(A: np.ndarray) -> np.ndarray:
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
-    return np.array([
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ])
+    (a0, a1, a2), (b0, b1, b2) = _entries(a), _entries(b)
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+
+
+def _entries(a):
+    """Return the three entries: numbers of Python, which multiply faster than those of NumPy."""
+    return a.tolist() if isinstance(a, np.ndarray) and a.ndim == 1 else a
 
 
 def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:
@@ -39,8 +41,20 @@ def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:
     R = cos(angle) (1 - aa') + sin(angle) [a] + aa'.  In this order of terms an axis along x, y or
     z leaves exactly the entries 0, 1, cos and +-sin.
     """
+    return rotation_of_terms(axis_terms(axis), angle)
+
+
+def axis_terms(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the constant matrices 1 - aa', [a] and aa' of `about_axis`, (3, 3) each."""
     along = np.outer(axis, axis)
-    return np.cos(angle) * (np.eye(3) - along) + np.sin(angle) * skew(axis) + along
+    return np.eye(3) - along, skew(axis), along
+
+
+def rotation_of_terms(terms: tuple[np.ndarray, np.ndarray, np.ndarray], angle: Number
+                      ) -> np.ndarray:
+    """Return the rotation by `angle` [rad] about the axis that has these `axis_terms`, (3, 3)."""
+    across, turn, along = terms
+    return np.cos(angle) * across + np.sin(angle) * turn + along
 
 
 def from_rpy(rpy: Sequence[float] | np.ndarray) -> np.ndarray:

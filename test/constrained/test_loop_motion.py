@@ -10,7 +10,7 @@ from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import ARM7, MECHANISMS
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 
 COUNT = 8
 ROCKER = ('crank_joint', 'coupler_joint')   # passive where the rocker is driven

@@ -8,7 +8,7 @@ from support.heavier_arm import other_values
 from support.simple_recordings import fourier_motion
 from support.tiny_robots import TWO_JOINTS
 
-from dynamics_node import Robot
+from dynamics_node import DynamicsError, Robot
 from dynamics_node.identification import identify_recording, raw_recording
 from dynamics_node.identification.parameters import parameter_layout, robot_with_parameters
 from dynamics_node.identification.preparation import prepare
@@ -116,3 +116,10 @@ def test_gaps_longer_than_the_filter_are_reported(robot, truth):
     kept = np.arange(len(raw.time)) % 400 >= 80
     texts = ' '.join(prepare(robot, raw.rows(kept)).warnings)
     assert re.search(r'only .* of 29.6 s can be used', texts)
+
+
+def test_a_validation_of_another_kind_is_refused_before_the_work(robot, truth):
+    time = np.arange(0.0, 1.0, 1.0 / RATE)
+    raw = raw_recording(robot.joint_names, time, *measured(truth, time))
+    with pytest.raises(DynamicsError, match='validation is .* expected a RawRecording'):
+        identify_recording(robot, raw, progress=pytest.fail, validation='other.csv')

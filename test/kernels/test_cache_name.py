@@ -62,6 +62,14 @@ def kernels_in(folder):
     return sorted(folder.glob('*.kernel'))
 
 
+def test_a_name_does_not_depend_on_what_was_computed_before(arm):
+    """Joints keep constants of their axes once they were used; they are no part of the name."""
+    before = name_of(arm.model, KEY)
+    arm.inverse_dynamics([0.3, 0.4], [0.1, 0.2], [0.0, 0.0])
+    assert '_terms' in vars(arm.model.bodies[0].joint)
+    assert name_of(arm.model, KEY) == before
+
+
 def test_a_kernel_is_compiled_once(arm, compiled, folder):
     """The second time it comes from a file that only the user can read."""
     for _ in range(3):

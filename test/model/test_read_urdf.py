@@ -9,7 +9,7 @@ from support.tolerances import EXACT_MATHS
 from support.urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robot
 from urdf_parser_py.urdf import URDF
 
-from dynamics_node import Robot
+from dynamics_node import ModelError, Robot
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
 
@@ -227,6 +227,14 @@ def test_robot_without_a_name_is_called_robot():
     assert read_urdf('<robot><link name="a"/></robot>').name == 'robot'
 
 
+def test_a_text_that_was_read_before_gives_the_same_record():
+    """Also after an invalid text, whose error is raised each time."""
+    assert read_urdf(EVERYTHING) is read_urdf(EVERYTHING)
+    for _ in range(2):
+        with pytest.raises(ModelError, match='no <link>'):
+            read_urdf('<robot/>')
+
+
 def test_threads_do_not_mix_their_warnings():
     """urdf_parser_py collects its warnings in one place for all threads."""
     texts = [robot(*(f'<link name="{k}"><odd{i}/></link>' for k in range(50))) for i in range(8)]
@@ -235,8 +243,8 @@ def test_threads_do_not_mix_their_warnings():
 
     def read(i):
         together.wait()
-        for _ in range(5):
-            found[i].append(read_urdf(texts[i]).warnings)
+        for k in range(5):   # another text each time: one that is known is not read again
+            found[i].append(read_urdf(texts[i] + k * '\n').warnings)
 
     threads = [threading.Thread(target=read, args=(i,)) for i in range(len(texts))]
     before = sys.getswitchinterval()

@@ -224,11 +224,11 @@ def test_errors_inside_are_reported_in_the_table():
 # Kernels -------------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def compiled(tmp_path_factory):
+def compiled(kernel_cache):
     """The arm with all its kernels ready."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
+        patch.setenv('DYNAMICS_NODE_CACHE', str(kernel_cache))
         return Robot.from_urdf(ARM7).compile(wait=True)
 
 

@@ -1,5 +1,8 @@
 """Make random trees with random loops that are closed in the state of the tree."""
 
+import copy
+import os
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +38,19 @@ class Looped(NamedTuple):
 
 def make(tree, kinds, **options):
     """Return a Looped on the random tree; a loop of each of the kinds."""
+    if options or os.environ.get('DYNAMICS_NODE_COMPILE') != '0':
+        return _made(tree, kinds, options)
+    made = _known(tree, kinds)   # as in random_trees.py
+    return Looped(made.model, made.robot, copy.deepcopy(made.rng), made.constraints,
+                  *(part.copy() for part in made[4:]))
+
+
+@cache
+def _known(tree, kinds):
+    return _made(tree, kinds, {})
+
+
+def _made(tree, kinds, options):
     robot, rng, q, v, a, tau, wrenches = random_trees.make(tree, **options)
     model = robot.model
     constraints = ()

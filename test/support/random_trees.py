@@ -5,6 +5,9 @@ zeros and right angles, either exactly or a hair off: what is simplified for spe
 be so for values next to them.
 """
 
+import copy
+import os
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +54,19 @@ class Specimen(NamedTuple):
 
 def make(tree, kinds=KINDS, **options):
     """Return the Specimen of a Tree: branched, every joint type, armature, damping, friction."""
+    if options or os.environ.get('DYNAMICS_NODE_COMPILE') != '0':
+        return _made(tree, kinds, options)
+    # Thousands of tests use few trees. Robots do not change; arrays and the generator may.
+    made = _known(tree, kinds)
+    return Specimen(made.robot, *copy.deepcopy(made[1:]))
+
+
+@cache
+def _known(tree, kinds):
+    return _made(tree, kinds, {})
+
+
+def _made(tree, kinds, options):
     rng = np.random.default_rng(tree.seed)
     text = urdf(rng, tree.mimic, kinds=kinds)
     robot = Robot.from_urdf(text, base=tree.base, **{

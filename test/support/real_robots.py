@@ -4,6 +4,7 @@ Nothing here asks dynamics_node: the XML is read once more, by the standard libr
 """
 
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from xml.etree import ElementTree
 
@@ -30,9 +31,8 @@ class Example:
     @property
     def path(self):
         """The path of the URDF file, wherever pip has put it."""
-        data = metadata.distribution('example-robot-data')
-        return next(data.locate_file(file) for file in data.files
-                    if str(file).endswith(f'example-robot-data/robots/{self.file}'))
+        return next(path for path in _urdf_paths()
+                    if str(path).endswith(f'example-robot-data/robots/{self.file}'))
 
     @property
     def urdf(self):
@@ -56,6 +56,13 @@ class Example:
         joints = {joint.get('name'): joint for joint in self.xml().findall('joint')
                   if joint.get('type') in MOVING}
         return {name: _independent(joints, name) for name in joints}
+
+
+@cache
+def _urdf_paths():
+    """Return the paths of all URDF files of the package, whose list has thousands of files."""
+    data = metadata.distribution('example-robot-data')
+    return [data.locate_file(file) for file in data.files if file.suffix == '.urdf']
 
 
 def _independent(joints, name):

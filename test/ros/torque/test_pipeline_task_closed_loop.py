@@ -27,7 +27,7 @@ def examples_path():
 
 def test_the_arm_draws_and_presses_as_in_the_demo(ros_environment, tmp_path):
     from drawing import draw, drawing_bars
-    run = draw(tmp_path, STAR, rate=250.0)
+    run = draw(tmp_path, STAR, rate=125.0)
     bars = drawing_bars(run)
     assert [bar for bar in bars if not bar.met] == []
     assert run.sunk[0] > 0.1                                   # the posture had something to do
