@@ -11,7 +11,7 @@ from dynamics_node.compiler import target
 from dynamics_node.compiler.ctypes_call import functions as functions_at
 from dynamics_node.compiler.ctypes_call import pointers
 from dynamics_node.compiler.lower import lower
-from dynamics_node.compiler.operation_counts import instructions
+from dynamics_node.compiler.operation_counts import instructions, straight_line
 from dynamics_node.compiler.trace import Program, evaluate
 
 LARGE = 1500  # instructions, see target.compile_ir
@@ -41,7 +41,7 @@ def compile_program(program: Program, uniform: Collection[str], sample: Sequence
     _, lanes, fma = target.host()
     with no_garbage_collection():
         text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
-    code = target.compile_ir(text, large=instructions(program) > LARGE)
+    code = target.compile_ir(text, large=straight_line(program) > LARGE)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
     description = {

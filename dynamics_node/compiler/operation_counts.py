@@ -8,6 +8,11 @@ from dynamics_node.compiler.trace import Program
 
 def instructions(program: Program) -> int:
     """Return the number of floating-point instructions of a program, fused ones counted once."""
+    return straight_line(program) + (0 if program.rows is None else program.rows.instructions)
+
+
+def straight_line(program: Program) -> int:
+    """Return the number of instructions that are not in loops, each part of the code."""
     arithmetic = [s for s in program.symbols if s.op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)]
     return len(arithmetic) - len(fused_products(program))
 
