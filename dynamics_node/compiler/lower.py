@@ -15,7 +15,7 @@ same bits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 import numpy as np
 
@@ -53,7 +53,8 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
     ir = Dialect(fma)
     angles = min(lanes, ANGLES)
     widths = sorted({1, angles, lanes})
-    packing = packing_of(program) if packed else NO_PACKING
+    fused = fused_products(program)
+    packing = packing_of(program, fused) if packed else NO_PACKING
     loops = [] if program.rows is None else [
         define_loops(ir, _row_memory(program, lanes, batch)) for batch in (False, True)]
     return '\n'.join([
@@ -61,30 +62,30 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
         *loops,
-        _single(program, ir, lanes, uniform, margins, packing),
-        _block(program, ir, lanes, uniform, margins),
+        _single(program, ir, lanes, uniform, margins, fused, packing),
+        _block(program, ir, lanes, uniform, margins, fused),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
-def packing_of(program: Program) -> Packing:
+def packing_of(program: Program, fused: Set[int]) -> Packing:
     """Return the Packing of a program; a long program, or one with loops, has none."""
-    if program.rows is not None or straight_line(program) > LONG:
+    if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
-    return find_packs(program, fused_products(program), _angle_symbols(program))
+    return find_packs(program, fused, _angle_symbols(program))
 
 
 def _row_memory(program, lanes, batch):
     return RowMemory(program.rows, len(program.row_inputs()[0]), lanes, batch)
 
 
-def _single(program, ir, lanes, uniform, margins, packing):
+def _single(program, ir, lanes, uniform, margins, fused, packing):
     """Return @single; sines and cosines of the inputs are computed ANGLES at a time."""
     e = ir.emitter(1, 't')
     memory = None if program.rows is None else _row_memory(program, lanes, batch=False)
     values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values, packing)
+    body = FunctionBody(program, e, values, fused, packing)
     body.sincos_of_inputs(min(lanes, ANGLES))
     bad = _run(body, bad_input, margins, memory)
     return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
@@ -103,7 +104,7 @@ def _load_single(program, e, uniform):
     return values
 
 
-def _block(program, ir, lanes, uniform, margins):
+def _block(program, ir, lanes, uniform, margins, fused):
     """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
@@ -112,7 +113,7 @@ def _block(program, ir, lanes, uniform, margins):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
         values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values)
+    body = FunctionBody(program, e, values, fused)
     memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
     bad = _run(body, bad_input, margins, memory)
     return '\n'.join([
@@ -219,10 +220,10 @@ class FunctionBody:
     """Emits the arithmetic of a program, symbol by symbol, at one width."""
 
     def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
-                 packing: Packing = NO_PACKING):
+                 fused: Set[int], packing: Packing = NO_PACKING):
         self.program, self.e, self.defined = program, emitter, set(values)
-        self.fused = fused_products(program)
-        is_long = straight_line(program) > LONG
+        self.fused = fused
+        is_long = straight_line(program, fused) > LONG
         self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
         for number, value in values.items():
             self.spills.define(number, value)

@@ -1,5 +1,6 @@
 """Trace an algorithm: run it on symbols and return the program that it builds."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -40,14 +41,24 @@ class Program(NamedTuple):
         return '\n'.join([*lines, f'return {", ".join(map(repr, self.outputs))}'])
 
 
-def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]], most: float = math.inf
+          ) -> Program:
     """Return the Program of function(*arrays of symbols).
 
     :param function: returns an array, or a tuple of arrays.
     :param shapes: {name: shape} of its arguments, in order.
+    :param most: number of symbols that the function may make.
     :raise TracingError: the function reads the value of a symbol.
+    :raise TooManySymbols: it makes more symbols.
     """
-    graph = Graph()
+    graph = Graph(most)
+    try:
+        return _traced(graph, function, shapes)
+    finally:
+        graph.forget()
+
+
+def _traced(graph, function, shapes):
     arrays, inputs, first = [], [], 0
     for name, shape in shapes.items():
         size = int(np.prod(shape, dtype=int))
@@ -59,8 +70,7 @@ def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     results = [np.asarray(part, dtype=object)
                for part in (result if isinstance(result, tuple) else (result,))]
     held = [part for part in results if part.size and isinstance(part.flat[0], Row)]
-    rows: RowProgram | None = None
-    read: list[Symbol] = []   # by the statements on rows
+    rows, read = None, []   # read by the statements on rows
     if held:
         if len(held) != len(results) - 1 or held[-1] is results[-1]:
             raise TracingError('all results but the last must be rows, or none')
