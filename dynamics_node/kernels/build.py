@@ -117,7 +117,7 @@ def program_of(model: Model, key: KernelKey) -> Program:
         programs = [trace(first, shapes) for first, *_ in candidates]
         best = min(range(len(forms)), key=lambda form: instructions(programs[form]))
         programs = [programs[best]]
-        most = MORE_SYMBOLS * max(symbol.number for symbol in programs[0].outputs)
+        most = MORE_SYMBOLS * max((symbol.number for symbol in programs[0].outputs), default=0)
         for other in candidates[best][1:]:
             with suppress(TooManySymbols):
                 programs.append(trace(other, shapes, most))
