@@ -18,6 +18,7 @@ from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
 from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
+from dynamics_node.compiler.trace import Program
 
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 # Vectors of a row that a statement computes at once: the latency of an addition is hidden, and the
 # registers suffice (16 with AVX2: 8 sums, a coefficient, loads).
 MOST_SUMS = 8
-MIN_COLUMNS = 8   # of a row: the greatest number of lanes
+MOST_LANES = 8
+MIN_COLUMNS = MOST_LANES   # of a row
+MOST_BYTES = 2 << 20       # of the memory: the stack of a thread has 8 MB on Linux
 
 
 class RowMemory:
@@ -49,6 +52,13 @@ class RowMemory:
     def slot(self, slot: int) -> int:
         """Return the offset of a slot."""
         return self.start + slot * self.row
+
+
+def fits_stack(program: Program) -> bool:
+    """Return whether rows are long enough, and their memory is small enough for the stack."""
+    rows = program.rows
+    return (rows is not None and rows.columns >= MIN_COLUMNS and RowMemory(
+        rows, len(program.row_inputs()[0]), MOST_LANES, batch=True).bytes <= MOST_BYTES)
 
 
 class RowStores:

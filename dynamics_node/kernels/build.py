@@ -8,7 +8,7 @@ from dynamics_node.compiler import cache, target
 from dynamics_node.compiler.graph import TooManySymbols
 from dynamics_node.compiler.kernel import Kernel, load, lowered, no_garbage_collection
 from dynamics_node.compiler.operation_counts import instructions
-from dynamics_node.compiler.row_loops import MIN_COLUMNS
+from dynamics_node.compiler.row_loops import MIN_COLUMNS, fits_stack
 from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
@@ -109,7 +109,7 @@ def program_of(model: Model, key: KernelKey) -> Program:
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         if key.spec.solves and model.nv >= MIN_COLUMNS:
             looped = trace(functions(forms[-1], key, in_loops=True)[0], shapes)
-            if instructions(looped) * model.nv > IN_LOOPS:
+            if instructions(looped) * model.nv > IN_LOOPS and fits_stack(looped):
                 others = [trace(functions(form, key, in_loops=True)[0], shapes)
                           for form in forms[:-1]]
                 return min([looped, *others], key=instructions)

@@ -7,6 +7,7 @@ import pytest
 from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel
 from support.differences import relative
 
+from dynamics_node.compiler import row_loops
 from dynamics_node.compiler.row_loops import MIN_COLUMNS
 from dynamics_node.compiler.row_statements import Rows
 from dynamics_node.compiler.trace import evaluate
@@ -82,6 +83,15 @@ def test_nothing_is_written_beyond_the_results():
                 assert (result[:8] == 7.0).all()
                 assert (result[-8:] == 7.0).all()
                 assert (result[8:-8] != 7.0).all()
+
+
+def test_memory_is_limited_to_what_a_stack_has(monkeypatch):
+    """A program whose rows would need more is compiled without loops, see kernels/build.py."""
+    program = kernel_of(9).program
+    assert row_loops.fits_stack(program)
+    assert not row_loops.fits_stack(program._replace(rows=None))
+    monkeypatch.setattr(row_loops, 'MOST_BYTES', 10_000)
+    assert not row_loops.fits_stack(program)
 
 
 def test_a_row_shorter_than_a_register_is_refused():

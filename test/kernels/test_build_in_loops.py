@@ -22,8 +22,8 @@ def robot_of(name, base='floating', **options):
     return Robot.from_urdf(FILES[name].urdf, base=base, **options)
 
 
-def states_of(robot, count, seed=3):
-    rng = np.random.default_rng(seed)
+def states_of(robot, count):
+    rng = np.random.default_rng(3)
     q = np.array([random_configuration(robot.model, rng) for _ in range(count)])
     return q, *rng.normal(size=(3, count, robot.nv)), rng.random(robot.nv) < 0.4
 
