@@ -10,7 +10,9 @@ BATCH = 1024
 BARS = {'panda': {('inverse_dynamics_derivatives', 1): 4.0,
                   ('forward_dynamics_derivatives', 1): 4.0,
                   ('inverse_dynamics_derivatives', BATCH): 15.0,
-                  ('forward_dynamics_derivatives', BATCH): 12.0}}
+                  ('forward_dynamics_derivatives', BATCH): 12.0},
+        'talos': {(quantity, states): bar for quantity in DERIVATIVES
+                  for states, bar in ((1, 5.0), (BATCH, 20.0))}}
 
 
 class DerivativeRace:

@@ -23,7 +23,9 @@ _ARM = {
     ('mass_matrix', 1, 'pinocchio'): 5.0, ('mass_matrix', BATCH, 'pinocchio'): 30.0,
     ('inverse_dynamics', BATCH, PARALLEL): 12.0}
 _HUMANOID = {
-    ('inverse_dynamics', 1, 'pinocchio'): 4.0, ('inverse_dynamics', BATCH, 'pinocchio'): 25.0}
+    ('inverse_dynamics', 1, 'pinocchio'): 5.0, ('inverse_dynamics', BATCH, 'pinocchio'): 25.0,
+    ('forward_dynamics', 1, 'pinocchio'): 5.0, ('forward_dynamics', BATCH, 'pinocchio'): 20.0,
+    ('mass_matrix', 1, 'pinocchio'): 5.0, ('mass_matrix', BATCH, 'pinocchio'): 10.0}
 BARS = {'panda': _ARM, 'ur5': _ARM, 'talos': _HUMANOID}
 
 

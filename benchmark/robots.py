@@ -12,7 +12,9 @@ FILES = {  # below robots/ of example-robot-data
     'kinova': 'kinova_description/robots/kinova.urdf',
     'talos': 'talos_data/robots/talos_reduced.urdf',
 }
-LEGGED = {'solo12': 'solo_description/robots/solo12.urdf'}  # of benchmark/constraints.py
+# of benchmark/constraints.py and humanoids.py
+LEGGED = {'solo12': 'solo_description/robots/solo12.urdf',
+          'g1': 'g1_description/urdf/g1_29dof_rev_1_0.urdf'}
 FIXED = ('panda_finger_joint1', 'panda_finger_joint2')
 IRRELEVANT = {'robot': ('material', 'transmission', 'gazebo'), 'link': ('visual', 'collision'),
               'joint': ('dynamics', 'mimic', 'safety_controller', 'calibration')}

@@ -81,6 +81,7 @@ def measure(options, effort):
 
 def plan(robots, effort):
     """Yield (label, expected seconds, kind of result, work) of all stages."""
+    import humanoids
     import inverse_kinematics
     import quantities
     import scaling
@@ -157,8 +158,10 @@ def plan(robots, effort):
         yield ('torques: what events do to an arm', 30.0 if effort.events else 150.0, 'events',
                lambda tick: torque_events(effort.events, tick))
     if effort.humanoid and 'talos' in robots:
-        yield ('TALOS: compile everything', 20.0, 'costs',
-               lambda tick: startup.humanoid(effort.startup, tick))
+        for name, label in humanoids.NAMES.items():
+            yield (f'{label}: compile everything', 40.0, 'costs',
+                   lambda tick, name=name: humanoids.measure(name, effort.startup, tick))
+        yield 'chains: compile', 4.0, 'costs', humanoids.chains
 
 
 def torque_events(groups, tick):

@@ -35,10 +35,10 @@ def arm(repetitions, tick):
     text, first, cold, warm = urdf('panda'), [], [], []
     for k in range(repetitions):
         with tempfile.TemporaryDirectory() as cache:
-            first.append(_probe('first', text, cache))
+            first.append(probe('first', text, cache))
         with tempfile.TemporaryDirectory() as cache:
-            cold.append(_probe('compile', text, cache))
-            warm += [_probe('compile', text, cache) for _ in range(2)]
+            cold.append(probe('compile', text, cache))
+            warm += [probe('compile', text, cache) for _ in range(2)]
         tick((k + 1) / repetitions)
     return [
         Cost('imports besides NumPy', _least(first, 'imports'), 's', None),
@@ -50,25 +50,10 @@ def arm(repetitions, tick):
         Cost('7 axes: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', 150.0)]
 
 
-def humanoid(repetitions, tick):
-    """Return the Costs of TALOS."""
-    text = urdf('talos')
-    with tempfile.TemporaryDirectory() as cache:
-        cold = _probe('compile', text, cache)
-        tick(0.9)
-        warm = [_probe('compile', text, cache) for _ in range(repetitions)]
-        derivatives = _probe('derivatives', text, cache)
-    return [Cost('TALOS: all kernels compiled, CPU time', cold['cpu'], 's', 60.0),
-            Cost('TALOS: all kernels compiled, wall time', cold['seconds'], 's', None),
-            Cost('TALOS: all kernels from the cache', _least(warm, 'seconds'), 's', None),
-            Cost('TALOS: memory, kernels from the cache', _least(warm, 'megabytes'), 'MB', None),
-            Cost('TALOS: derivatives compiled, CPU time', derivatives['cpu'], 's', 60.0),
-            Cost('TALOS: derivatives compiled, wall time', derivatives['seconds'], 's', 60.0),
-            Cost('TALOS: peak memory of that compilation', derivatives['most'], 'MB', 1000.0)]
-
-
-def _probe(what, text, cache):
-    done = subprocess.run([sys.executable, PROBE, what], input=text, capture_output=True, text=True,
+def probe(what, text, cache, *options):
+    """Return what probe.py measures in a fresh process, with its own folder of kernels."""
+    done = subprocess.run([sys.executable, PROBE, what, *options], input=text,
+                          capture_output=True, text=True,
                           env={**os.environ, 'DYNAMICS_NODE_CACHE': cache})
     if done.returncode:
         raise RuntimeError(f'probe.py {what} failed:\n{done.stderr}')

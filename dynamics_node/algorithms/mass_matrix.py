@@ -1,5 +1,6 @@
 """Compute the mass matrix M(q) (composite rigid bodies) and its inverse."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -56,11 +57,15 @@ class MassMatrixInverse(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def mass_matrix_inverse(model: Model, q: np.ndarray) -> MassMatrixInverse:
-    """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches."""
+def mass_matrix_inverse(model: Model, q: np.ndarray, held: Callable = np.asarray
+                        ) -> MassMatrixInverse:
+    """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches.
+
+    :param held: how the solve holds the rows of a matrix, see compiler/row_statements.py.
+    """
     M = mass_matrix(model, q)
     L, d = factor(M)
-    inverse = solve_factored(L, d, np.eye(model.nv))
+    inverse = solve_factored(L, d, held(np.eye(model.nv)))
     return MassMatrixInverse(symmetric(inverse), pivot_margin(model, d))
 
 

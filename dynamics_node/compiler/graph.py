@@ -19,6 +19,10 @@ class TracingError(DynamicsError):
     """An algorithm reads the value of a symbol, for example to branch: a program cannot."""
 
 
+class TooManySymbols(DynamicsError):
+    """A trace has more symbols than it may have: another program is shorter."""
+
+
 class Op(enum.Enum):
     """The operations of a program. Division is multiplication by RECIP."""
 
@@ -47,13 +51,17 @@ class Symbol:
 
     # NotImplemented for an array: NumPy then applies the operation to each element.
     def __add__(self, other: Number) -> Symbol:
-        return self.graph.add(self, other) if _is_number(other) else NotImplemented
+        if other.__class__ is Symbol or _is_number(other):
+            return self.graph.add(self, other)
+        return NotImplemented
 
     def __sub__(self, other: Number) -> Symbol:
         return self.graph.sub(self, other) if _is_number(other) else NotImplemented
 
     def __mul__(self, other: Number) -> Symbol:
-        return self.graph.mul(self, other) if _is_number(other) else NotImplemented
+        if other.__class__ is Symbol or _is_number(other):
+            return self.graph.mul(self, other)
+        return NotImplemented
 
     def __truediv__(self, other: Number) -> Symbol:
         return self.graph.div(self, other) if _is_number(other) else NotImplemented
@@ -113,9 +121,13 @@ def _in_order(x, y):
 
 
 class Graph:
-    """The symbols of one trace, in order of creation; each operation is simplified at once."""
+    """The symbols of one trace, in order of creation; each operation is simplified at once.
 
-    def __init__(self) -> None:
+    :param most: number of symbols after which TooManySymbols is raised.
+    """
+
+    def __init__(self, most: float = math.inf) -> None:
+        self._most = most
         self.symbols: list[Symbol] = []
         self._known: dict[tuple, Symbol] = {}  # (op, numbers of the operands) -> symbol
 
@@ -136,12 +148,23 @@ class Graph:
     def _known_or_new(self, key, args):
         found = self._known.get(key)
         if found is None:
+            if len(self.symbols) >= self._most:
+                raise TooManySymbols(f'more than {self._most} symbols')
             found = self._known[key] = Symbol(self, len(self.symbols), key[0], args)
             self.symbols.append(found)
         return found
 
+    def forget(self) -> None:
+        """Drop the table of symbols: each is freed with the program that has it.
+
+        A graph and its symbols refer to each other; only the garbage collector would free them.
+        """
+        self.symbols = []
+        self._known = {}
+
     def add(self, x: Number, y: Number) -> Symbol:
-        x, y = self.const(x), self.const(y)
+        x = x if x.__class__ is Symbol else self.const(x)   # no call in the usual case
+        y = y if y.__class__ is Symbol else self.const(y)
         if x.op is Op.CONST and y.op is Op.CONST:
             return self.const(x.args[0] + y.args[0])
         if is_const(x, 0.0):
@@ -155,7 +178,8 @@ class Graph:
         return self._symbol(Op.ADD, *_in_order(x, y))
 
     def sub(self, x: Number, y: Number) -> Symbol:
-        x, y = self.const(x), self.const(y)
+        x = x if x.__class__ is Symbol else self.const(x)
+        y = y if y.__class__ is Symbol else self.const(y)
         if x.op is Op.CONST and y.op is Op.CONST:
             return self.const(x.args[0] - y.args[0])
         if is_const(y, 0.0):
@@ -174,7 +198,8 @@ class Graph:
         return self.neg(known) if known is not None else self._symbol(Op.SUB, x, y)
 
     def mul(self, x: Number, y: Number) -> Symbol:
-        x, y = self.const(x), self.const(y)
+        x = x if x.__class__ is Symbol else self.const(x)
+        y = y if y.__class__ is Symbol else self.const(y)
         if y.op is Op.CONST:
             x, y = y, x
         if x.op is Op.CONST:

@@ -11,7 +11,7 @@ from dynamics_node.compiler import target
 from dynamics_node.compiler.ctypes_call import functions as functions_at
 from dynamics_node.compiler.ctypes_call import pointers
 from dynamics_node.compiler.lower import lower
-from dynamics_node.compiler.operation_counts import instructions
+from dynamics_node.compiler.operation_counts import instructions, straight_line
 from dynamics_node.compiler.trace import Program, evaluate
 
 LARGE = 1500  # instructions, see target.compile_ir
@@ -27,9 +27,17 @@ class Kernel(NamedTuple):
     operations: int                      # floating-point instructions of the program
 
 
-def compile_program(program: Program, uniform: Collection[str], sample: Sequence[np.ndarray],
-                    agreement: float, packed: bool = True) -> tuple[dict, bytes]:
-    """Return (description, object code); the description is plain data for load().
+class Lowered(NamedTuple):
+    """A program as text: the graph is not needed any more, and may be freed."""
+
+    description: dict   # plain data for load()
+    text: str           # LLVM IR
+    large: bool         # see target.compile_ir
+
+
+def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndarray],
+            agreement: float, packed: bool = True) -> Lowered:
+    """Return the LLVM IR of a program, and its description.
 
     The last output block of the program holds the margins.
 
@@ -41,7 +49,6 @@ def compile_program(program: Program, uniform: Collection[str], sample: Sequence
     _, lanes, fma = target.host()
     with no_garbage_collection():
         text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
-    code = target.compile_ir(text, large=instructions(program) > LARGE)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
     description = {
@@ -53,7 +60,7 @@ def compile_program(program: Program, uniform: Collection[str], sample: Sequence
         'refused': not bool(np.all(expected[-1] > 0.0)),
         'agreement': agreement,
     }
-    return description, code
+    return Lowered(description, text, straight_line(program) > LARGE)
 
 
 @contextmanager

@@ -15,14 +15,15 @@ same bits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 import numpy as np
 
 from dynamics_node.compiler.graph import Op, Symbol
 from dynamics_node.compiler.ir_text import Dialect, Emitter
-from dynamics_node.compiler.operation_counts import fused_products, instructions
+from dynamics_node.compiler.operation_counts import fused_products, straight_line
 from dynamics_node.compiler.result_stores import ResultStores
+from dynamics_node.compiler.row_loops import RowMemory, RowStores, allocations, define_loops
 from dynamics_node.compiler.row_transposition import load_rows
 from dynamics_node.compiler.sincos import define_sincos
 from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
@@ -52,34 +53,44 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
     ir = Dialect(fma)
     angles = min(lanes, ANGLES)
     widths = sorted({1, angles, lanes})
-    packing = packing_of(program) if packed else NO_PACKING
+    fused = fused_products(program)
+    packing = packing_of(program, fused) if packed else NO_PACKING
+    loops = [] if program.rows is None else [
+        define_loops(ir, _row_memory(program, lanes, batch)) for batch in (False, True)]
     return '\n'.join([
         *map(ir.declarations, sorted({*widths, *map(len, packing.packs)})),
         'declare double @sin(double)', 'declare double @cos(double)',
         *(define_sincos(ir, width) for width in widths),
-        _single(program, ir, angles, uniform, margins, packing),
-        _block(program, ir, lanes, uniform, margins),
+        *loops,
+        _single(program, ir, lanes, uniform, margins, fused, packing),
+        _block(program, ir, lanes, uniform, margins, fused),
         _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
-def packing_of(program: Program) -> Packing:
-    """Return the Packing of a program; a long program has none."""
-    if instructions(program) > LONG:
+def packing_of(program: Program, fused: Set[int]) -> Packing:
+    """Return the Packing of a program; a long program, or one with loops, has none."""
+    if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
-    return find_packs(program, fused_products(program), _angle_symbols(program))
+    return find_packs(program, fused, _angle_symbols(program))
 
 
-def _single(program, ir, angles, uniform, margins, packing):
-    """Return @single; sines and cosines of the inputs are computed `angles` at a time."""
+def _row_memory(program, lanes, batch):
+    return RowMemory(program.rows, len(program.row_inputs()[0]), lanes, batch)
+
+
+def _single(program, ir, lanes, uniform, margins, fused, packing):
+    """Return @single; sines and cosines of the inputs are computed ANGLES at a time."""
     e = ir.emitter(1, 't')
+    memory = None if program.rows is None else _row_memory(program, lanes, batch=False)
     values = _load_single(program, e, uniform)
     bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values, packing)
-    body.sincos_of_inputs(angles)
-    bad = _run(body, bad_input, margins)
+    body = FunctionBody(program, e, values, fused, packing)
+    body.sincos_of_inputs(min(lanes, ANGLES))
+    bad = _run(body, bad_input, margins, memory)
     return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
-                      *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
+                      *allocations(memory), *body.spills.allocations(), *e.lines,
+                      f'  ret i64 {bad}', '}'])
 
 
 def _load_single(program, e, uniform):
@@ -93,7 +104,7 @@ def _load_single(program, e, uniform):
     return values
 
 
-def _block(program, ir, lanes, uniform, margins):
+def _block(program, ir, lanes, uniform, margins, fused):
     """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
@@ -102,11 +113,12 @@ def _block(program, ir, lanes, uniform, margins):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
         values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values)
-    bad = _run(body, bad_input, margins)
+    body = FunctionBody(program, e, values, fused)
+    memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
+    bad = _run(body, bad_input, margins, memory)
     return '\n'.join([
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
+        *allocations(memory), *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
 def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
@@ -123,12 +135,16 @@ def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _run(body, bad_input, margins):
+def _run(body, bad_input, margins, memory):
     """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
-    written, checked = _out_blocks(body.program, e, margins)
-    stores = ResultStores(body, written)
+    if memory is None:
+        written, checked = _out_blocks(body.program, e, margins)
+        stores = ResultStores(body, written)
+    else:
+        checked = body.program.outputs[len(body.program.outputs) - body.program.size_of_last:]
+        stores = RowStores(body, memory, *body.program.row_inputs())
     body.run(stores)
     bad = e.line(f'or {mask} {stores.not_finite()}, {bad_input}')
     for symbol in checked:
@@ -204,10 +220,10 @@ class FunctionBody:
     """Emits the arithmetic of a program, symbol by symbol, at one width."""
 
     def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
-                 packing: Packing = NO_PACKING):
+                 fused: Set[int], packing: Packing = NO_PACKING):
         self.program, self.e, self.defined = program, emitter, set(values)
-        self.fused = fused_products(program)
-        is_long = instructions(program) > LONG
+        self.fused = fused
+        is_long = straight_line(program, fused) > LONG
         self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
         for number, value in values.items():
             self.spills.define(number, value)
@@ -216,7 +232,7 @@ class FunctionBody:
             if symbol.op in (Op.SIN, Op.COS):
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._block_operations = 0  # in the current basic block
-        self._stores: ResultStores | None = None
+        self._stores: ResultStores | RowStores | None = None
         self.packs = PackEmitter(self, packing)
         self._extracted: set[int] = set()  # packed symbols that were extracted as scalars
 
@@ -229,7 +245,7 @@ class FunctionBody:
             self.spills.define(symbol.number, self.packs.extract(symbol.number))
         return self.spills.use(symbol.number)
 
-    def run(self, stores: ResultStores) -> None:
+    def run(self, stores: ResultStores | RowStores) -> None:
         """Emit all symbols that are not defined yet, and the stores of the results."""
         self._stores = stores
         for symbol in self.program.symbols:

@@ -1,6 +1,7 @@
 """Count the operations of a program, and select those that are fused."""
 
 from collections import Counter
+from collections.abc import Set
 
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.trace import Program
@@ -8,8 +9,16 @@ from dynamics_node.compiler.trace import Program
 
 def instructions(program: Program) -> int:
     """Return the number of floating-point instructions of a program, fused ones counted once."""
+    return straight_line(program) + (0 if program.rows is None else program.rows.instructions)
+
+
+def straight_line(program: Program, fused: Set[int] | None = None) -> int:
+    """Return the number of instructions that are not in loops, each part of the code.
+
+    :param fused: fused_products(program), where they are known.
+    """
     arithmetic = [s for s in program.symbols if s.op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)]
-    return len(arithmetic) - len(fused_products(program))
+    return len(arithmetic) - len(fused_products(program) if fused is None else fused)
 
 
 def count(program: Program) -> Counter[str]:

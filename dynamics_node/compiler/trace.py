@@ -1,11 +1,13 @@
 """Trace an algorithm: run it on symbols and return the program that it builds."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.compiler.graph import Graph, Op, Symbol
+from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
+from dynamics_node.compiler.row_statements import Row, RowProgram
 
 
 class Program(NamedTuple):
@@ -18,20 +20,45 @@ class Program(NamedTuple):
     symbols: tuple[Symbol, ...]           # that the outputs depend on, in order of creation
     outputs: tuple[Symbol, ...]           # of all blocks
     shapes: tuple[tuple[int, ...], ...]   # of the output arrays
+    # Statements that compute all output arrays but the last, in loops; see row_statements.py. Then
+    # `outputs` are their coefficients, the entries of the first rows, and the last array.
+    rows: RowProgram | None = None
+
+    @property
+    def size_of_last(self) -> int:
+        """The size of the last output array."""
+        return int(np.prod(self.shapes[-1], dtype=int))
+
+    def row_inputs(self) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...]]:
+        """Return what the statements read: coefficients, entries of the first rows."""
+        assert self.rows is not None
+        end = len(self.outputs) - self.size_of_last
+        entries = end - self.rows.first * self.rows.columns
+        return self.outputs[:entries], self.outputs[entries:end]
 
     def __str__(self):
         lines = [_line(symbol) for symbol in self.symbols]
         return '\n'.join([*lines, f'return {", ".join(map(repr, self.outputs))}'])
 
 
-def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
+def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]], most: float = math.inf
+          ) -> Program:
     """Return the Program of function(*arrays of symbols).
 
     :param function: returns an array, or a tuple of arrays.
     :param shapes: {name: shape} of its arguments, in order.
+    :param most: number of symbols that the function may make.
     :raise TracingError: the function reads the value of a symbol.
+    :raise TooManySymbols: it makes more symbols.
     """
-    graph = Graph()
+    graph = Graph(most)
+    try:
+        return _traced(graph, function, shapes)
+    finally:
+        graph.forget()
+
+
+def _traced(graph, function, shapes):
     arrays, inputs, first = [], [], 0
     for name, shape in shapes.items():
         size = int(np.prod(shape, dtype=int))
@@ -42,9 +69,18 @@ def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     result = function(*arrays)
     results = [np.asarray(part, dtype=object)
                for part in (result if isinstance(result, tuple) else (result,))]
-    outputs = tuple(graph.const(value) for part in results for value in part.ravel())
+    held = [part for part in results if part.size and isinstance(part.flat[0], Row)]
+    rows, read = None, []   # read by the statements on rows
+    if held:
+        if len(held) != len(results) - 1 or held[-1] is results[-1]:
+            raise TracingError('all results but the last must be rows, or none')
+        rows, coefficients, entries = held[0].flat[0].rows.program(held)
+        results[:-1] = [np.empty((len(part), rows.columns)) for part in held]
+        read = [*coefficients, *entries]
+    direct = results if rows is None else results[-1:]
+    outputs = (*read, *(graph.const(value) for part in direct for value in part.ravel()))
     return Program(tuple(inputs), _needed(graph, outputs), outputs,
-                   tuple(part.shape for part in results))
+                   tuple(part.shape for part in results), rows)
 
 
 def _needed(graph, outputs):
@@ -71,6 +107,11 @@ def evaluate(program: Program, inputs: np.ndarray) -> list[np.ndarray]:
             values[symbol.number] = EVALUATE[symbol.op](*(values[arg.number]
                                                           for arg in symbol.args))
     flat = np.array([values[symbol.number] for symbol in program.outputs])
+    if program.rows is not None:
+        factors, entries = (np.array([values[symbol.number] for symbol in part])
+                            for part in program.row_inputs())
+        last = flat[len(flat) - program.size_of_last:].reshape(program.shapes[-1])
+        return [*program.rows.evaluate(factors, entries), last]
     ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in program.shapes])
     return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), program.shapes)]
 

@@ -47,6 +47,8 @@ class KernelSpec:
     direct: bool = True           # the Robot method has the inputs as arguments: a compiled
     #                               kernel can take its place
     regroup: bool = True          # the same for regrouped inertias: a torque or a sum of all bodies
+    solves: bool = False          # solves for the columns of its results, held(...): in loops where
+    #                               the program is long
     fits: Callable = always       # f(model, constraints): whether the program is not too large
 
     @property

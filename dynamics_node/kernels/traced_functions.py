@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dynamics_node.compiler.row_statements import Rows
 from dynamics_node.constrained.anchors import at_anchors
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
@@ -11,8 +12,10 @@ from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model
 
 
-def functions(model: Model, key: KernelKey) -> list[Callable]:
+def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Callable]:
     """Return the functions of symbols of a key, one per algorithm; model.inertias are bare.
+
+    :param in_loops: solve for the columns of the results in loops, where the spec says `solves`.
 
     Each takes the state inputs and the uniform inputs, and returns the results and the margins,
     which must all be positive where the kernel is valid.
@@ -32,8 +35,9 @@ def functions(model: Model, key: KernelKey) -> list[Callable]:
             if 'anchors' in given:
                 constraints = tuple(at_anchors(constraints, given['anchors']))
             own = (constraints,) if spec.constrained else ()
+            loops = {'held': Rows(arrays[0].flat[0].graph).hold} if in_loops else {}
             result = algorithm(symbolic_model(model, key, given), *own, *states.values(),
-                               *key.arguments)
+                               *key.arguments, **loops)
             result = result if isinstance(result, tuple) else (result,)
             if spec.margins:
                 result, margin = result[:-1], [*margin, *result[-1]]

@@ -44,5 +44,10 @@ def _times(a, row):
 
 
 def symmetric(A: np.ndarray) -> np.ndarray:
-    """Return A with its lower triangle read from the upper: symmetric to the last bit."""
+    """Return A with its lower triangle read from the upper: symmetric to the last bit.
+
+    A may be one column of whole rows, see compiler/row_statements.py.
+    """
+    if A.shape == (len(A), 1) and len(A) > 1:
+        return A[0, 0].mirrored(A)
     return np.where(np.tri(len(A), dtype=bool), A.T, A)

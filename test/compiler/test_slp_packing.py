@@ -8,6 +8,7 @@ from support.differences import relative
 
 from dynamics_node.compiler import cache, lower, slp_packing, target
 from dynamics_node.compiler.graph import Op
+from dynamics_node.compiler.operation_counts import fused_products
 from dynamics_node.compiler.trace import evaluate
 from dynamics_node.kernels import build
 from dynamics_node.kernels.build import AGREEMENT
@@ -31,7 +32,7 @@ def agree(function, size):
         for one, many, want in zip(call(row), batch, evaluate(kernel.program, row), strict=True):
             np.testing.assert_array_equal(one, many[k])  # the batch has no packs
             assert relative(one, want) < AGREEMENT
-    return lower.packing_of(kernel.program)
+    return lower.packing_of(kernel.program, fused_products(kernel.program))
 
 
 def steps(lane, x):

@@ -1,5 +1,7 @@
 """Test programs: text, checks, interpretation, and agreement with the traced algorithm."""
 
+import gc
+
 import numpy as np
 import pytest
 from support import random_trees
@@ -7,7 +9,7 @@ from support.differences import relative
 from support.kernel_calls import kernel_calls
 from support.tolerances import EXACT_MATHS
 
-from dynamics_node.compiler.graph import Graph, Op, Symbol, TracingError
+from dynamics_node.compiler.graph import Graph, Op, Symbol, TooManySymbols, TracingError
 from dynamics_node.compiler.lower import LOWER
 from dynamics_node.compiler.operation_counts import count, instructions
 from dynamics_node.compiler.trace import EVALUATE, check, evaluate, trace
@@ -122,6 +124,29 @@ def test_a_branch_in_the_function_is_refused():
     """The message says what to use instead."""
     with pytest.raises(TracingError, match='branch on the model only'):
         trace(lambda x: x if x[0] > 0 else -x, {'x': (1,)})
+
+
+def test_a_trace_of_too_many_symbols_is_given_up():
+    """At the symbol that is one too many, not at the end."""
+    def powers(x):
+        for _ in range(20):
+            x = x * x
+        return x
+    assert len(trace(powers, {'x': (1,)}, most=21).symbols) == 21
+    with pytest.raises(TooManySymbols, match='more than 20'):
+        trace(powers, {'x': (1,)}, most=20)
+
+
+def test_a_program_is_freed_without_the_garbage_collector():
+    """It collects nothing while a kernel is compiled, and a graph has hundreds of megabytes."""
+    program = trace(lambda x: x * x, {'x': (3,)})
+    before = sum(isinstance(each, Symbol) for each in gc.get_objects())
+    gc.disable()
+    try:
+        del program
+        assert sum(isinstance(each, Symbol) for each in gc.get_objects()) <= before - 6
+    finally:
+        gc.enable()
 
 
 def test_graphs_do_not_share_symbols():

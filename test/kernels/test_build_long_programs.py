@@ -9,6 +9,7 @@ from support.differences import relative
 
 from dynamics_node.compiler import lower
 from dynamics_node.compiler.graph import Op
+from dynamics_node.compiler.operation_counts import fused_products
 from dynamics_node.compiler.slp_packing import NO_PACKING
 from dynamics_node.compiler.trace import evaluate, trace
 from dynamics_node.kernels.build import AGREEMENT
@@ -78,7 +79,7 @@ PLAIN = {'A': (49,), 'B': (49,), 'scale': (1,)}
 def test_columns_of_a_solve_are_packed(target):
     """One instruction for a row; not where the saving is small."""
     kernel = Kernel(plain, PLAIN, *target)
-    packing = lower.packing_of(kernel.program)
+    packing = lower.packing_of(kernel.program, fused_products(kernel.program))
     assert {len(key) for key in packing.packs} == {7}
     assert not packing.scalar
     assert '<7 x double>' in kernel.text
@@ -87,7 +88,7 @@ def test_columns_of_a_solve_are_packed(target):
     assert relative(got, evaluate(kernel.program, np.array([*A, *B, 1.0]))[0]) < AGREEMENT
     unlike = trace(lambda x: np.array([[x[0] + x[1], x[0] * x[1], -x[2], np.sin(x[3])]]),
                    {'x': (4,)})
-    assert lower.packing_of(unlike) == NO_PACKING
+    assert lower.packing_of(unlike, fused_products(unlike)) == NO_PACKING
 
 
 def solve(A, B):

@@ -12,6 +12,7 @@ from dynamics_node import Robot
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.example_robots import ARM7
+from dynamics_node.kernels import build
 from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.keys import key_of
 
@@ -66,6 +67,19 @@ def test_kernels_need_at_most_a_tenth_more_than_the_best_known(count, robot):
     """Although those have gravity as a constant, no rotors, and no dtau/da."""
     for kernel, best in BEST[robot].items():
         assert count(robot, kernel) <= 1.1 * best, kernel
+
+
+def test_the_order_of_the_algorithms_does_not_matter(monkeypatch):
+    """The shortest program is found from either end, though a longer one is given up early."""
+    model = Robot.from_urdf(ARM7, compile=False).model
+    double = Robot.from_urdf(FILES['double_pendulum'].urdf, compile=False).model
+    for each in (model, double):   # of which the first and the last are shorter
+        for kernel in ('forward_dynamics', 'inverse_dynamics_derivatives'):
+            key = key_of(each, kernel)
+            monkeypatch.setattr(build, 'LONG_CHAIN', 50)
+            usual = instructions(program_of(each, key))
+            monkeypatch.setattr(build, 'LONG_CHAIN', 0)
+            assert instructions(program_of(each, key)) == usual
 
 
 @pytest.mark.parametrize('robot', WAITING)

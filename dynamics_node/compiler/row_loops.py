@@ -1,0 +1,288 @@
+"""Emit the loops that carry out a RowProgram, and the stores into their memory.
+
+The straight-line code writes the coefficients and the first rows into memory on the stack; a
+function of its own then runs the statements, in a table of the object code, and writes the results.
+A single state has the columns of a row in the lanes, a batch the states. The results of both are
+the same bits: each statement is the same chain of fused multiply-adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dynamics_node.compiler.graph import Op, Symbol, is_const
+from dynamics_node.compiler.ir_text import Dialect, Emitter
+from dynamics_node.compiler.result_stores import ACCUMULATORS
+from dynamics_node.compiler.row_statements import RowProgram
+from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
+from dynamics_node.compiler.trace import Program
+
+if TYPE_CHECKING:
+    from dynamics_node.compiler.lower import FunctionBody
+
+# Vectors of a row that a statement computes at once: the latency of an addition is hidden, and the
+# registers suffice (16 with AVX2: 8 sums, a coefficient, loads).
+MOST_SUMS = 8
+MOST_LANES = 8
+MIN_COLUMNS = MOST_LANES   # of a row
+MOST_BYTES = 2 << 20       # of the memory: the stack of a thread has 8 MB on Linux
+
+
+class RowMemory:
+    """Where coefficients and rows are in the memory of one function; offsets in bytes.
+
+    A row has at least MIN_COLUMNS, so that a vector register does not pass its end.
+    """
+
+    def __init__(self, rows: RowProgram, coefficients: int, lanes: int, batch: bool):
+        assert rows.columns >= MIN_COLUMNS, 'the row of a result is shorter than a register'
+        self.rows, self.lanes, self.batch = rows, lanes, batch
+        self.item = 8 * lanes if batch else 8    # bytes of one number, of all states
+        vectors = rows.columns if batch else -(-rows.columns // lanes)
+        self.blocks = -(-vectors // MOST_SUMS)
+        self.sums = -(-vectors // self.blocks)   # vectors of a block
+        self.columns = self.sums * (1 if batch else lanes)   # of a block
+        self.row = self.blocks * self.sums * 8 * lanes
+        self.start = -(-coefficients * self.item // 64) * 64   # of the first row
+        self.bytes = self.start + rows.slots * self.row
+
+    def slot(self, slot: int) -> int:
+        """Return the offset of a slot."""
+        return self.start + slot * self.row
+
+
+def fits_stack(program: Program) -> bool:
+    """Return whether rows are long enough, and their memory is small enough for the stack."""
+    rows = program.rows
+    return (rows is not None and rows.columns >= MIN_COLUMNS and RowMemory(
+        rows, len(program.row_inputs()[0]), MOST_LANES, batch=True).bytes <= MOST_BYTES)
+
+
+class RowStores:
+    """Emits the stores of coefficients and first rows, and the call of the loops."""
+
+    def __init__(self, body: FunctionBody, memory: RowMemory, coefficients: Sequence[Symbol],
+                 entries: Sequence[Symbol]):
+        self._body, self._e, self._memory = body, body.e, memory
+        self._places: dict[int, list[int]] = {}   # number of a symbol -> offsets
+        columns = memory.rows.columns
+        named = [(symbol, place * memory.item) for place, symbol in enumerate(coefficients)]
+        named += [(symbol, memory.slot(k // columns) + k % columns * memory.item)
+                  for k, symbol in enumerate(entries) if not is_const(symbol, 0.0)]
+        self._e.lines.append(f'  call void @clear{body.e.lanes}(ptr %rows)')
+        for symbol, offset in named:
+            if symbol.op is Op.CONST or symbol.number in body.defined:
+                self._store(symbol, offset)
+            else:
+                self._places.setdefault(symbol.number, []).append(offset)
+        self._by_number = {symbol.number: symbol for symbol, _ in named}
+
+    def on_defined(self, number: int) -> None:
+        """Store a symbol that has its value now."""
+        for offset in self._places.pop(number, ()):
+            self._store(self._by_number[number], offset)
+
+    def _store(self, symbol, offset):
+        self._body.advance(1)
+        address = _at(self._e, '%rows', offset)
+        self._e.lines.append(f'  store {self._e.type} {self._body.value(symbol)}, ptr {address}, '
+                             'align 8')
+
+    def not_finite(self) -> str:
+        """Emit the call of the loops; return the mask of lanes where a result is not finite."""
+        vector = self._e.of_width(self._memory.lanes)
+        row = ', i64 %row' if self._memory.batch else ''
+        total = vector.line(f'call {vector.type} @solve{self._e.lanes}(ptr %rows, ptr %out{row})')
+        zero = vector.dialect.const(0.0, vector.lanes)
+        mask = vector.line(f'fcmp uno {vector.type} {total}, {zero}')
+        if self._memory.batch:
+            return mask
+        bits = vector.line(f'bitcast <{vector.lanes} x i1> {mask} to i{vector.lanes}')
+        return vector.line(f'icmp ne i{vector.lanes} {bits}, 0')
+
+
+def allocations(memory: RowMemory | None) -> list[str]:
+    """Return the alloca of the memory, for the head of the function; none without memory."""
+    return [f'  %rows = alloca [{memory.bytes} x i8], align 64'] if memory else []
+
+
+def define_loops(ir: Dialect, memory: RowMemory) -> str:
+    """Return the functions @clear, @solve and the table that they read."""
+    name = memory.lanes if memory.batch else 1
+    rows = memory.rows
+    blocks = rows.of_blocks(memory.columns)
+    statements = [statement for block in blocks for statement in block]
+    terms = [term for _, listed in statements for term in listed]
+    tables = [_table(f'blocks{name}', np.cumsum([len(block) for block in blocks])),
+              _table(f'targets{name}', [memory.slot(slot) for slot, _ in statements]),
+              _table(f'ends{name}', np.cumsum([len(listed) for _, listed in statements])),
+              _table(f'factors{name}', [factor * memory.item for factor, _ in terms]),
+              _table(f'sources{name}', [memory.slot(slot) for _, slot in terms]),
+              *(_table(f'result{name}.{k}', [memory.slot(slot) for slot in slots])
+                for k, slots in enumerate(rows.results))]
+    return '\n'.join([*tables, _clear(ir, memory, name), _solve(ir, memory, name)])
+
+
+def _table(name, numbers):
+    listed = ', '.join(f'i32 {number}' for number in numbers)
+    return f'@{name} = internal constant [{len(numbers)} x i32] [{listed}]'
+
+
+def _clear(ir, memory, name):
+    """Return @clear and its table: zeros in the blocks of first rows that have other entries too.
+
+    Straight-line code stores the other entries; blocks of zeros alone are not read.
+    """
+    e = ir.emitter(memory.lanes, 't')
+    padded = np.zeros((memory.rows.first, memory.blocks * memory.columns), dtype=bool)
+    padded[:, :memory.rows.columns] = memory.rows.nonzero
+    blocks = padded.reshape(memory.rows.first, memory.blocks, memory.columns)
+    mixed = np.argwhere(blocks.any(axis=2) & ~blocks.all(axis=2))
+    places = [memory.slot(slot) + block * memory.columns * memory.item for slot, block in mixed]
+
+    def store(k, _):
+        start = _at(e, '%rows', _entry(e, f'mixed{name}', k))
+        for vector in range(memory.sums):
+            e.lines.append(f'  store {e.type} {e.dialect.const(0.0, e.lanes)}, '
+                           f'ptr {_at(e, start, str(8 * e.lanes * vector))}, align 8')
+        return ()
+    _loop(e, str(len(places)), store)
+    return '\n'.join([_table(f'mixed{name}', places),
+                      f'define internal void @clear{name}(ptr %rows) noinline {{',
+                      *e.lines, '  ret void', '}'])
+
+
+def _solve(ir, memory, name):
+    """Return @solve: run all statements on each block of columns, then write the results."""
+    e = ir.emitter(memory.lanes, 't')
+    width, zero = 8 * e.lanes, e.dialect.const(0.0, e.lanes)
+
+    def block(number, done):
+        shifted = _at(e, '%rows', _times(e, number, memory.sums * width))
+
+        def statement(number, begin):
+            def term(number, sums):
+                factor = _factor(e, memory, _at(e, '%rows', _entry(e, f'factors{name}', number)))
+                source = _at(e, shifted, _entry(e, f'sources{name}', number))
+                return [e.fma(factor, _load(e, _at(e, source, str(k * width))), total)
+                        for k, total in enumerate(sums)]
+            end = _entry(e, f'ends{name}', number)
+            sums = _loop(e, end, term, begin[0], [(e.type, zero)] * memory.sums)
+            target = _at(e, shifted, _entry(e, f'targets{name}', number))
+            for k, total in enumerate(sums):
+                e.lines.append(f'  store {e.type} {total}, ptr {_at(e, target, str(k * width))}, '
+                               'align 8')
+            return [end]
+        end = _entry(e, f'blocks{name}', number)
+        return [end, *_loop(e, end, statement, done[0], [('i64', done[1])])]
+    _loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
+    sums = [zero] * ACCUMULATORS
+    for k in range(len(memory.rows.results)):
+        if memory.rows.symmetric[k]:
+            _mirror(e, memory, f'result{name}.{k}', k)
+        sums = _write(e, memory, f'result{name}.{k}', k, sums)
+    total = sums[0]
+    for other in sums[1:]:
+        total = e.binary('fadd', total, other)
+    row = ', i64 %row' if memory.batch else ''
+    return '\n'.join([f'define internal {e.type} @solve{name}(ptr noalias %rows, ptr noalias %out'
+                      f'{row}) noinline {{', *e.lines, f'  ret {e.type} {total}', '}'])
+
+
+def _factor(e, memory, address):
+    """Emit the load of a coefficient: of all states, or of one state into all lanes."""
+    if memory.batch:
+        return _load(e, address)
+    number = e.line(f'load double, ptr {address}, align 8')
+    first = e.line(f'insertelement {e.type} undef, double {number}, i32 0')
+    return e.line(f'shufflevector {e.type} {first}, {e.type} undef, <{e.lanes} x i32> '
+                  'zeroinitializer')
+
+
+def _mirror(e, memory, table, result):
+    """Emit entry (i, j) = entry (j, i) for j < i."""
+    kind = e.dialect.type(e.lanes if memory.batch else 1)
+
+    def row(i, _):
+        own, column = _at(e, '%rows', _entry(e, table, i)), _times(e, i, memory.item)
+
+        def entry(j, _):
+            other = _at(e, '%rows', _entry(e, table, j))
+            value = e.line(f'load {kind}, ptr {_at(e, other, column)}, align 8')
+            address = _at(e, own, _times(e, j, memory.item))
+            e.lines.append(f'  store {kind} {value}, ptr {address}, align 8')
+            return ()
+        _loop(e, i, entry)
+        return ()
+    _loop(e, str(len(memory.rows.results[result])), row)
+
+
+def _write(e, memory, table, result, sums):
+    """Emit the copy of the rows of a result to its place; return sums + 0 x all of them."""
+    columns, rows = memory.rows.columns, len(memory.rows.results[result])
+    pointer = e.line(f'getelementptr ptr, ptr %out, i64 {result}')
+    pointer = e.line(f'load ptr, ptr {pointer}, align 8')
+    zero = e.dialect.const(0.0, e.lanes)
+    size = 8 * columns
+    states = [_at(e, pointer, _times(e, e.line(f'add i64 %row, {lane}'), rows * size))
+              for lane in range(e.lanes)] if memory.batch else [pointer]
+
+    def row(k, sums):
+        source, shift = _at(e, '%rows', _entry(e, table, k)), _times(e, k, size)
+        targets = [_at(e, state, shift) for state in states]
+        for chunk in chunks_of(columns, e.lanes):
+            if memory.batch:
+                values = [_load(e, _at(e, source, str(column * memory.item))) for column in chunk]
+                store_chunk(e, targets, columns, chunk.start, values)
+            else:
+                values = [_load(e, _at(e, source, str(8 * chunk.start)))]
+                store_vector(e, targets[0], chunk.start, e.type, values[0])
+            for value in values:
+                sums = [*sums[1:], e.fma(value, zero, sums[0])]
+        return sums
+    return _loop(e, str(rows), row, sums=[(e.type, total) for total in sums])
+
+
+def _loop(e: Emitter, end: str, body: Callable, begin: str = '0',
+          sums: Sequence[tuple[str, str]] = ()) -> list[str]:
+    """Emit  for k in range(begin, end): sums = body(k, sums);  return the names of the sums.
+
+    :param sums: (type, value before the loop) of the numbers that the body updates.
+    """
+    label, k, following = e.name()[1:], e.name(), e.name()
+    names = [e.name() for _ in sums]
+    e.lines += [f'  br label %before.{label}', f'before.{label}:', f'  br label %head.{label}',
+                f'head.{label}:']
+    place = len(e.lines)
+    more = e.name()
+    e.lines += [f'  {more} = icmp slt i64 {k}, {end}',
+                f'  br i1 {more}, label %body.{label}, label %after.{label}', f'body.{label}:']
+    updated = body(k, names)
+    e.lines += [f'  br label %next.{label}', f'next.{label}:', f'  {following} = add i64 {k}, 1',
+                f'  br label %head.{label}', f'after.{label}:']
+    phis = [('i64', k, begin, following), *((kind, name, value, last) for (kind, value), name, last
+                                            in zip(sums, names, updated))]
+    e.lines[place:place] = [f'  {name} = phi {kind} [ {value}, %before.{label} ], '
+                            f'[ {last}, %next.{label} ]' for kind, name, value, last in phis]
+    return names
+
+
+def _entry(e, table, k):
+    """Emit the load of an entry of a table."""
+    address = e.line(f'getelementptr i32, ptr @{table}, i64 {k}')
+    return e.line(f'zext i32 {e.line(f"load i32, ptr {address}, align 4")} to i64')
+
+
+def _times(e, k, factor):
+    return e.line(f'mul i64 {k}, {factor}')
+
+
+def _at(e, pointer, offset):
+    return e.line(f'getelementptr i8, ptr {pointer}, i64 {offset}')
+
+
+def _load(e, address):
+    return e.line(f'load {e.type}, ptr {address}, align 8')

@@ -1,0 +1,100 @@
+"""Test the machine code of statements on rows: at every width, single states and batches."""
+
+import itertools
+
+import numpy as np
+import pytest
+from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel
+from support.differences import relative
+
+from dynamics_node.compiler import row_loops
+from dynamics_node.compiler.row_loops import MIN_COLUMNS
+from dynamics_node.compiler.row_statements import Rows
+from dynamics_node.compiler.trace import evaluate
+from dynamics_node.kernels.build import AGREEMENT
+from dynamics_node.spatial.solve import factor, solve_factored, symmetric
+
+SIZES = (8, 9, 16, 19)   # a register of 8 lanes, a number more, blocks of columns
+
+
+def solver(n):
+    """Return the function of x: X = A^-1 tril(B), -B, A^-1; A of a tree with two branches."""
+    def function(x, scale):
+        hold = Rows(x.flat[0].graph).hold
+        B = x[:n * n].reshape(n, n)
+        A = np.diag(9.0 + x[-n:] * x[-n:])
+        A[0, 1:] = A[1:, 0] = x[-n:-1]
+        L, d = factor(A)
+        X = solve_factored(L, d, hold(np.where(np.tri(n, dtype=bool), B, 0.0) * scale[0]))
+        return X, -hold(B), symmetric(solve_factored(L, d, hold(np.eye(n)))), d
+    return function
+
+
+def kernel_of(n, lanes=4, fma=None):
+    return Kernel(solver(n), {'x': (n * n + n,), 'scale': (1,)}, lanes, fma, margins=1)
+
+
+@pytest.mark.parametrize('n', SIZES)
+@pytest.mark.parametrize(('lanes', 'fma'), itertools.product(LANES, FMA))
+def test_loops_agree_with_the_interpreter_and_batches_with_single_states(n, lanes, fma):
+    """To rounding, and to the bit; the inverse is symmetric to the bit."""
+    kernel = kernel_of(n, lanes, fma)
+    x = np.random.default_rng(n).normal(size=(2 * lanes + 3, n * n + n))
+    scale = np.ones((len(x), 1))
+    call = kernel.caller()
+    batch = call(x, scale)
+    for k, row in enumerate(x):
+        one = call(row, scale[k])
+        want = evaluate(kernel.program, np.append(row, 1.0))
+        for got, many, value in zip(one, batch, want):
+            np.testing.assert_array_equal(got, many[k])
+            assert relative(got, value) < AGREEMENT
+        np.testing.assert_array_equal(one[2], one[2].T)
+        np.testing.assert_array_equal(one[1], -row[:n * n].reshape(n, n))
+
+
+def test_results_that_are_not_finite_are_refused():
+    """In every row; and where a pivot is not positive."""
+    n, call = 9, kernel_of(9).caller()
+    x, one = np.random.default_rng(0).normal(size=n * n + n), np.ones(1)
+    assert call(x, one) is not FROM_FALLBACK
+    for k in (0, 4, 8):
+        B = np.zeros((n, n))
+        B[k, 0] = 1e5
+        assert call(np.append(B, x[-n:]), np.array([1e306])) is FROM_FALLBACK
+    indefinite = np.zeros(n)
+    indefinite[1] = 100.0   # A[0, 2], where both diagonal entries are 9
+    assert call(np.append(x[:-n], indefinite), one) is FROM_FALLBACK
+
+
+def test_nothing_is_written_beyond_the_results():
+    """Neither before nor after them, in a single state and in a batch."""
+    for n, lanes in ((8, 8), (9, 8), (9, 2)):
+        kernel = kernel_of(n, lanes)
+        states = np.random.default_rng(1).normal(size=(lanes + 1, n * n + n))
+        for rows in (1, lanes):
+            results = [np.full(rows * n * n + 16, 7.0) for _ in range(3)]
+            inputs = [np.append(states[:rows].ravel(), np.zeros(8)), np.ones(rows + 8)]
+            places = [result[8:] for result in results]
+            status = (kernel.single(inputs, places) if rows == 1 else
+                      kernel.batch(inputs, places, 1))
+            assert status == 0
+            for result in results:
+                assert (result[:8] == 7.0).all()
+                assert (result[-8:] == 7.0).all()
+                assert (result[8:-8] != 7.0).all()
+
+
+def test_memory_is_limited_to_what_a_stack_has(monkeypatch):
+    """A program whose rows would need more is compiled without loops, see kernels/build.py."""
+    program = kernel_of(9).program
+    assert row_loops.fits_stack(program)
+    assert not row_loops.fits_stack(program._replace(rows=None))
+    monkeypatch.setattr(row_loops, 'MOST_BYTES', 10_000)
+    assert not row_loops.fits_stack(program)
+
+
+def test_a_row_shorter_than_a_register_is_refused():
+    """Its stores would pass the end of the row."""
+    with pytest.raises(AssertionError, match='shorter'):
+        kernel_of(MIN_COLUMNS - 1)
