@@ -135,7 +135,7 @@ def identify_fleet(robot: Robot, recordings: Mapping[str, Sequence[RecordingSumm
     prior = Prior(unit.values, np.sqrt(prior_weight) * unit.A)
     return FleetIdentification(
         robot_with_parameters(robot, layout, common.values), layout, common.values, known,
-        full_spread(common, prior), base, start + L @ m,
+        full_spread(common, prior, np.ones(layout.size)), base, start + L @ m,
         np.linalg.norm(np.linalg.solve(np.linalg.cholesky(H), L.T), axis=0),
         _variation(kinds, D, unit),
         tuple(sorted(members, key=lambda each: -each.distance)))

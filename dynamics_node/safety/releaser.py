@@ -8,7 +8,12 @@ from dynamics_node.safety.limit_fade import fade_near_limits
 from dynamics_node.safety.records import Release
 from dynamics_node.safety.small_vectors import all_within
 from dynamics_node.safety.state_checks import StateChecks
-from dynamics_node.safety.torque_limits import limit_effort, limit_slew, limit_slew_together
+from dynamics_node.safety.torque_limits import (
+    is_unlimited,
+    limit_effort,
+    limit_slew,
+    limit_slew_together,
+)
 
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 
@@ -61,16 +66,11 @@ class Releaser:
         return torque, limited
 
     def release_unlimited(self, torque: Sequence[float]) -> Release | None:
-        """Return the Release of a torque that neither effort nor slew limits change, else None.
-
-        One loop for what limit_effort, limit_slew and `make` check: most torques end here.
-        """
-        limits, last = self._limits, self.last
-        time = min(self.since, limits.settings.max_state_age)
-        for x, before, most, slew in zip(torque, last, limits.effort, limits.slew):
-            reach = slew * time
-            if not (-most <= x <= most and before - reach <= x <= before + reach):
-                return None
+        """Return the Release of a torque that neither effort nor slew limits change, else None."""
+        limits = self._limits
+        if not is_unlimited(limits, torque, self.last,
+                            min(self.since, limits.settings.max_state_age)):
+            return None
         self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
         return Release(self.last, limits.joints.names)
