@@ -127,7 +127,7 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
         Y = robot.regressor(recording.q[at], v, a)
         motors = motor_columns(layout.motors, layout.friction_speed, v, a)
-        carried = joint_load(layout.load, Y).T if layout.load else [None] * len(columns)
+        carried = joint_load(layout.load, Y).T if layout.load else [None] * robot.nv
         if load.any():
             tau = tau - Y @ load
         yield [decimate(np.column_stack([Y[:, k, inertial],

@@ -81,7 +81,7 @@ def spoil(name, raw):
     elif name == 'all still':
         raw.q[:] = 0.5
     elif name == 'no effort':
-        raw.tau[:, 2] = np.nan
+        raw.tau[:] = np.nan
     elif name == 'holes':
         raw.q[np.random.default_rng(1).random(n) < 0.6, 0] = np.nan
     elif name == 'short pieces':
