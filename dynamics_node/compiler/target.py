@@ -81,7 +81,10 @@ class Loaded:
         machine, _, _ = host()
         with _lock:
             Loaded._count += 1
-            self._jit = llvm.create_lljit_compiler(machine)
+            # JITLink places all sections of an object in one piece of memory. RuntimeDyld places
+            # them one by one: code and constants can be further apart than 32-bit offsets reach,
+            # and LLVM ends the process.
+            self._jit = llvm.create_lljit_compiler(machine, use_jit_link=True)
             builder = llvm.JITLibraryBuilder().add_object_img(code)
             for name in ('single', 'batch'):
                 builder.export_symbol(name)
