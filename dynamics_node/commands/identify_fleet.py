@@ -43,6 +43,8 @@ def add_parser(subparsers: Subparsers) -> None:
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
                         help='of the filter on positions; default: from the spectrum')
+    parser.add_argument('--engine', help='dask or ray; default: threads of this process')
+    parser.add_argument('--workers', type=int, metavar='N', help='default: one per core')
     parser.set_defaults(run=run)
 
 
@@ -77,29 +79,48 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _summarise_new(arguments, robot, out):
-    """Write the summaries of recordings that have none; return their warnings."""
-    from dynamics_node.identification import ProgressBar, read_recording, summarize, write_summary
-    from dynamics_node.identification.recording_summary import model_hash, summary_base
+    """Write the summaries of recordings that have none, or are new; return their warnings."""
+    from dynamics_node.data.engines import check_engine, run_jobs
+    from dynamics_node.identification import ProgressBar
+    from dynamics_node.identification.recording_summary import summarize_file, summary_base
 
-    base = summary_base(robot)
-    model, warnings, bar = model_hash(robot, base), [], ProgressBar()
-    for k, path in enumerate(map(Path, arguments.recording)):
-        name = _robot_name(path)
-        target = out / SUMMARIES / name / f'{_file_key(path, model, arguments)}.npz'
-        if target.exists():
-            continue
-        bar(k / len(arguments.recording), f'{name}: {path.name}')
-        try:
-            summary = summarize(robot, read_recording(path, arguments.topic), arguments.cutoff,
-                                base)
-        except DynamicsError as error:   # one bad recording must not cost the others
-            warnings.append(f'{path} is left out: {error}')
-            continue
-        warnings += [f'{path}: {text}' for text in summary.warnings]
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_summary(target, summary)
+    summary_base(robot)   # refuses the robot before the work
+    workers = check_engine(arguments.engine, arguments.workers)
+    targets = {str(path): _target(out, path) for path in map(Path, arguments.recording)}
+    twice = [path for path, target in targets.items() if list(targets.values()).count(target) > 1]
+    if twice:
+        raise DynamicsError(f'{" and ".join(twice)} have the same name and folder name; expected '
+                            'one name for each recording of a robot')
+    jobs = [(path, str(target)) for path, target in targets.items()
+            if not _is_known(robot, path, target, arguments)]
+    warnings, bar = [], ProgressBar()
+    common = robot, arguments.topic, arguments.cutoff
+    for k, ((path, _), done) in enumerate(run_jobs(summarize_file, common, jobs, arguments.engine,
+                                                   workers), 1):
+        bar(k / len(jobs), path)
+        if isinstance(done, DynamicsError):   # one bad recording must not cost the others
+            warnings.append(f'{path} is left out: {done}')
+        else:
+            warnings += [f'{path}: {text}' for text in done['warnings']]
     bar.clear()
-    return warnings
+    return sorted(warnings)
+
+
+def _target(out, path):
+    """Return the path of the summary of a recording."""
+    return out / SUMMARIES / _robot_name(path) / f'{path.name}.npz'
+
+
+def _is_known(robot, path, target, arguments):
+    """Return whether the summary of a recording is there, of this model and these options."""
+    from dynamics_node.identification import read_summary
+    from dynamics_node.identification.recording_summary import file_key, model_hash, summary_base
+
+    key = file_key(path, arguments.topic, arguments.cutoff)
+    if not target.exists():
+        return False
+    known = read_summary(target)
+    return (known.source, known.model) == (key, model_hash(robot, summary_base(robot)))
 
 
 def _robot_name(path):
@@ -109,18 +130,6 @@ def _robot_name(path):
         raise DynamicsError(f"'{path}' lies in a folder named '{name}'; expected a folder with the "
                             'name of its robot, such as recordings/arm_3/monday.mcap')
     return name
-
-
-def _file_key(path, model, arguments):
-    """Return a name that changes with the content of a file, the model and the options."""
-    from dynamics_node.model.fingerprint import digest
-
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise DynamicsError(f"cannot read '{path}': {error.strerror}") from error
-    return f'{path.stem}-' + digest(model, found.st_size, found.st_mtime_ns, arguments.topic,
-                                    arguments.cutoff)
 
 
 def _all_summaries(robot, out):

@@ -33,13 +33,15 @@ class ParameterDrift(NamedTuple):
 
 def drifts(base: BaseParameters, summaries: Sequence[RecordingSummary], problems: Sequence[Any],
            L: np.ndarray, D: np.ndarray) -> tuple[ParameterDrift, ...]:
-    """Return the ParameterDrift of each recording after the first.
+    """Return the ParameterDrift of each recording after the first; none without dates.
 
     :param summaries: of one robot, in the order of time.
     :param problems: of each recording: .B and .z in whitened coordinates, from the common values.
     :param L: (b, size) from whitened to base parameters.
     :param D: (size,) variances of deviations.
     """
+    if not all(each.date for each in summaries):   # which one was first is not known
+        return ()
     gains = [gain(each.B, D) for each in problems]
     found = []
     for later, problem, P in list(zip(summaries, problems, gains))[1:]:

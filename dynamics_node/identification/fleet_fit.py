@@ -44,6 +44,7 @@ from dynamics_node.identification.recording_summary import (
     own_problem,
     summary_base,
 )
+from dynamics_node.identification.robot_fit import MASSES
 from dynamics_node.identification.sequential_qr import TriangularFactors
 from dynamics_node.identification.uncertainty import Spread, full_spread
 from dynamics_node.robot.robot import Robot
@@ -125,14 +126,13 @@ def identify_fleet(robot: Robot, recordings: Mapping[str, Sequence[RecordingSumm
     m, H = _common(reduced, D, prior_weight)
     deviations = [_deviation(each, D, m, H) for each in reduced]
 
-    common = consistent_fit(base, _marginal(problems.values(), L, D),
-                            unit._replace(A=np.sqrt(prior_weight) * unit.A))
+    prior = prior_of_scales(layout, known, scales, prior_weight, MASSES)
+    common = consistent_fit(base, _marginal(problems.values(), L, D), prior)
     common.values[layout.known] = known[layout.known]
     of_robot = Prior(common.values, unit.A / np.sqrt(D)[:, None])
     members = [_member(name, robot, base, own[name], problems[name], deviation,
                        _of_others(deviations, k, kinds, D), of_robot, L, D)
                for k, (name, deviation) in enumerate(zip(own, deviations))]
-    prior = Prior(unit.values, np.sqrt(prior_weight) * unit.A)
     return FleetIdentification(
         robot_with_parameters(robot, layout, common.values), layout, common.values, known,
         full_spread(common, prior, np.ones(layout.size)), base, start + L @ m,

@@ -28,6 +28,7 @@ from dynamics_node.identification.parameters import (
     payload_parameters,
 )
 from dynamics_node.identification.recording import RawRecording
+from dynamics_node.identification.recording_files import read_recording
 from dynamics_node.identification.recording_fit import prepare_without_delay
 from dynamics_node.identification.sequential_qr import TriangularFactors, merged_factors
 from dynamics_node.model.fingerprint import digest, fingerprint
@@ -52,6 +53,7 @@ class RecordingSummary(NamedTuple):
     begin: float                  # [s] time stamp of the first sample
     duration: float               # [s] that are used
     warnings: tuple[str, ...]
+    source: str = ''              # key of the file and the options it was made from, see file_key
 
     @property
     def date(self) -> str:
@@ -111,13 +113,38 @@ def own_problem(base: BaseParameters, summary: RecordingSummary) -> np.ndarray:
 
 # Files -------------------------------------------------------------------------------------------
 
+def summarize_file(robot: Robot, topic: str, cutoff: float | None, source: str,
+                   target: str) -> dict[str, Any]:
+    """Write the summary of a recording; return {'warnings': texts}.
+
+    :param topic: of the joint states in a bag.
+    :param source, target: paths of the recording and of the summary.
+    """
+    key = file_key(source, topic, cutoff)
+    summary = summarize(robot, read_recording(source, topic), cutoff)
+    os.makedirs(os.path.dirname(os.path.abspath(target)), exist_ok=True)
+    write_summary(target, summary._replace(source=key))
+    return {'warnings': list(summary.warnings)}
+
+
+def file_key(path: str | os.PathLike[str], topic: str, cutoff: float | None) -> str:
+    """Return a text that changes with a recording and with the options of its summary."""
+    try:
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(os.fspath(path))
+                 for name in names] if os.path.isdir(path) else [os.fspath(path)]
+        found = [os.stat(each) for each in sorted(paths)]
+    except OSError as error:
+        raise DynamicsError(f"cannot read '{os.fspath(path)}': {error.strerror}") from error
+    return digest([(each.st_size, each.st_mtime_ns) for each in found], topic, cutoff)
+
+
 def write_summary(path: str | os.PathLike[str], summary: RecordingSummary) -> None:
     """Write a summary as .npz; an interruption leaves no incomplete file."""
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {
         'version': VERSION, 'model': summary.model, 'samples': summary.factors.samples,
         'begin': summary.begin, 'duration': summary.duration,
-        'warnings': np.array(summary.warnings, dtype=str),
+        'warnings': np.array(summary.warnings, dtype=str), 'source': summary.source,
         **{name: getattr(summary, name) for name in ARRAYS},
         **{f'R{k}': R for k, R in enumerate(summary.factors.R)}}
     np.savez_compressed(buffer, **arrays)
@@ -145,7 +172,7 @@ def read_summary(path: str | os.PathLike[str]) -> RecordingSummary:
             return RecordingSummary(
                 str(found['model']), TriangularFactors(R, int(found['samples'])), noise, torque,
                 scales, float(found['begin']), float(found['duration']),
-                tuple(map(str, found['warnings'])))
+                tuple(map(str, found['warnings'])), str(found['source']))
     except DynamicsError:   # it is a ValueError, too
         raise
     except UNREADABLE as error:

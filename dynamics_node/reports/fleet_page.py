@@ -87,7 +87,8 @@ def _drifts(found):
     rows = sorted(((each, drift) for each in found.robots for drift in each.drifts),
                   key=lambda row: -row[1].share)
     if not rows:
-        yield note('No robot has more than one recording.')
+        yield note('No robot has more than one recording with a date: time stamps in seconds since '
+                   '1970.')
         return
     yield note('Later recordings against the first one of the same robot. Changes of base '
                'parameters of four standard deviations and more are named.')

@@ -49,6 +49,19 @@ def test_all_files_are_written_and_only_new_recordings_are_read(data, tmp_path, 
     assert len(list(out.glob('summaries/*/*.npz'))) == 3
 
 
+def test_a_recording_counts_once(data, tmp_path, capsys):
+    """Also with other options, and where the file was touched."""
+    out, copy = tmp_path / 'out', tmp_path / 'data'
+    shutil.copytree(data, copy)
+    for more in ((), ('--cutoff', '9')):
+        assert run(copy, out, *more) == 0
+    os.utime(copy / 'arm_00' / 'monday.csv')
+    assert run(copy, out) == 0
+    assert len(list(out.glob('summaries/*/*.npz'))) == 3
+    assert all(each['recordings'] == 1
+               for each in json.loads((out / 'report.json').read_text())['robots'])
+
+
 def test_a_bad_recording_is_left_out_and_said(data, tmp_path, capsys):
     bad = tmp_path / 'arm_03' / 'bad.csv'
     bad.parent.mkdir()
@@ -62,8 +75,19 @@ def test_a_bad_recording_is_left_out_and_said(data, tmp_path, capsys):
 def test_summaries_of_another_model_are_left_out(data, tmp_path, capsys):
     out = tmp_path / 'out'
     assert run(data, out) == 0
-    assert run(data, out, '--payload', 'wrist_link=0.1') == 0
-    assert 'warning: 3 summaries in' in capsys.readouterr().out
+    recordings = sorted(map(str, data.glob('arm_*/*.csv')))
+    other = tmp_path / 'arm_03'
+    shutil.copytree(data / 'arm_00', other)
+    assert main(['identify-fleet', str(data / 'robot.urdf'), *recordings[1:], str(
+        other / 'monday.csv'), '--out', str(out), '--payload', 'wrist_link=0.1']) == 0
+    assert 'warning: 1 summaries in' in capsys.readouterr().out
+
+
+def test_two_recordings_of_one_name_are_refused(data, tmp_path, capsys):
+    shutil.copytree(data, tmp_path / 'data')
+    both = [str(folder / 'arm_00' / 'monday.csv') for folder in (data, tmp_path / 'data')]
+    assert main(['identify-fleet', str(data / 'robot.urdf'), *both, '--out', str(tmp_path)]) == 2
+    assert 'have the same name and folder name' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('words, reason', [

@@ -96,11 +96,26 @@ def test_a_change_over_time_is_named(fleet, base, summaries):
     assert still.changed == {} and still.share < 0.2 * drift.share
 
 
-def test_the_order_of_robots_and_recordings_has_no_effect(fleet, summaries, found):
+def test_recordings_without_dates_are_not_compared(fleet, base, summaries):
+    """Time from zero: which one was first is not known."""
+    raw = fleet.recorded(fleet.arms['arm_03'], 55, duration=8.0)
+    later = summarize(fleet.robot, raw, base=base)
+    undated = {**summaries, 'arm_03': [each._replace(begin=0.0)
+                                       for each in (*summaries['arm_03'], later)]}
+    member = next(each for each in identify_fleet(fleet.robot, undated).robots
+                  if each.name == 'arm_03')
+    assert member.recordings == 2 and member.drifts == ()
+
+
+def test_the_order_of_robots_and_recordings_has_no_effect(fleet, base, summaries, found):
     """To rounding."""
     turned = identify_fleet(fleet.robot, dict(reversed(summaries.items())))
     assert [each.name for each in turned.robots] == [each.name for each in found.robots]
     np.testing.assert_allclose(turned.values, found.values, rtol=1e-9, atol=1e-12)
+    more = summarize(fleet.robot, fleet.recorded(fleet.arms['arm_03'], 55, day=1.0), base=base)
+    one, other = (identify_fleet(fleet.robot, {**summaries, 'arm_03': both}).values
+                  for both in ([*summaries['arm_03'], more], [more, *summaries['arm_03']]))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_summaries_of_another_robot_are_refused(fleet, base, summaries):

@@ -39,4 +39,4 @@ def test_the_page_has_every_robot_and_every_change(found):
 
 def test_without_later_recordings_the_page_says_so(found):
     single = found._replace(robots=tuple(each._replace(drifts=()) for each in found.robots))
-    assert 'No robot has more than one recording' in fleet_report_page(single, 'arm')[0]
+    assert 'No robot has more than one recording with a date' in fleet_report_page(single, 'arm')[0]
