@@ -30,6 +30,24 @@ def remote(launch_once, tmp_path_factory):
                        'observer.effort_meaning:=motor_torque', f'shared_folders:=[{folder}]')
 
 
+LONG = POINTS._replace(times=np.array([0.0, 3000.0]))
+
+
+class ReferencesStandIn:
+    """Counts what ControlRequests would send."""
+
+    def __init__(self, sent):
+        self._sent = sent
+
+    def follow(self, points):
+        self._sent.append(points)
+        return 'sent'
+
+    def stop(self):
+        self._sent.append('stop')
+        return 'the joints are stopped'
+
+
 @pytest.fixture(scope='module')
 def sent():
     return []
@@ -39,10 +57,7 @@ def sent():
 def requests(remote, sent):
     rclpy.init(args=[])
 
-    def follow(points):
-        sent.append(points)
-        return 'sent'
-    opened = IdentifyRequests(remote.name, follow)
+    opened = IdentifyRequests(remote.name, ReferencesStandIn(sent))
     yield opened
     opened.close()
     assert opened.begin(5.0, None) == 'refused: the inspector ends'
@@ -95,6 +110,17 @@ def test_an_identification_is_cancelled(requests, playing):
     wait_until(lambda: requests.state().stage == 'recording', 'the recording')
     assert requests.cancel() == 'cancelled'
     assert 'cancelled' in ended(requests).stage
+
+
+def test_a_cancellation_stops_the_robot(requests, sent, playing):
+    """The excitation of the recording would go on for as long as it takes."""
+    sent.clear()
+    requests.begin(3000.0, LONG)
+    wait_until(lambda: sent, 'the reference')
+    assert requests.cancel() == 'cancelled'
+    stage = ended(requests).stage
+    assert sent == [LONG, 'stop'] and 'cancelled' in stage, stage
+    assert stage.endswith('the robot was stopped')
 
 
 def test_a_refused_goal_has_the_reason(requests):
