@@ -12,7 +12,7 @@ import numpy as np
 from rclpy.action import ActionClient
 
 from dynamics_node.action import Identify
-from dynamics_node.errors import FileError
+from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_file
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector.identify_state import IdentifyFound, IdentifyState
@@ -26,6 +26,8 @@ MOST_REPORT = 30_000_000  # bytes
 REPORT, RECORDING = 'report.html', 'recording.csv'   # files of the action
 DONE = 'done'
 NUMBERS = ('rms_before', 'rms_after', 'rms_torque', 'before', 'values')
+PER_JOINT = ('rms_before', 'rms_after', 'rms_torque')
+PER_PARAMETER = ('parameter_units', 'before', 'values', 'determined')
 SAME = ('success', 'message', 'joint_names', 'gain', 'error_share', 'condition',
         'parameter_names', 'parameter_units', 'determined', 'warnings', 'files')
 
@@ -133,7 +135,10 @@ class IdentifyRequests:
             if time.monotonic() > end:
                 return '; '.join(filter(None, [
                     'no answer: the node has not ended the identification', *notes]))
-        found = found_of(result.result().result, goal.output)
+        try:
+            found = found_of(result.result().result, goal.output)
+        except DynamicsError as error:
+            return '; '.join(filter(None, [str(error), *notes]))
         self._recording = next((path for path in found.files if Path(path).name == RECORDING),
                                self._recording)
         self._state = self._state._replace(found=found, condition=found.condition or np.nan)
@@ -145,7 +150,14 @@ def found_of(result: Identify.Result, folder: str) -> IdentifyFound:
     """Return the IdentifyFound of a result; its report if this machine has it.
 
     :param folder: that the goal has named: a report elsewhere is not read.
+    :raise DynamicsError: fields differ in size.
     """
+    for names, others in (('joint_names', PER_JOINT), ('parameter_names', PER_PARAMETER)):
+        for field in others:
+            size, expected = len(getattr(result, field)), len(getattr(result, names))
+            if size != expected:
+                raise DynamicsError(f'the result is malformed: {field} has {size} entries; '
+                                    f'expected {expected}, as {names}')
     fields = {name: getattr(result, name) for name in SAME}
     fields.update({name: np.array(getattr(result, name)) for name in NUMBERS})
     report = None

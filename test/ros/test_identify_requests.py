@@ -11,6 +11,7 @@ from support.remote_node import joint_state, wait_until
 
 from dynamics_node import Robot
 from dynamics_node.action import Identify
+from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.ros.identify_requests import IdentifyRequests, found_of
 
@@ -141,3 +142,19 @@ def test_reports_of_other_folders_are_not_read(tmp_path):
     (tmp_path / 'asked' / 'report.html').unlink()
     (tmp_path / 'asked' / 'report.html').symlink_to(tmp_path / 'other' / 'report.html')
     assert found_of(Identify.Result(files=files), 'asked').report is None
+
+
+@pytest.mark.parametrize('field, names', [
+    *((field, 'joint_names') for field in ('rms_before', 'rms_after', 'rms_torque')),
+    *((field, 'parameter_names') for field in ('parameter_units', 'before', 'values',
+                                               'determined'))])
+def test_a_result_whose_fields_differ_in_size_is_refused(field, names):
+    """It would end the page, which draws one row per joint and parameter."""
+    result = Identify.Result(
+        joint_names=['a'], rms_before=[1.0], rms_after=[1.0], rms_torque=[1.0],
+        parameter_names=['m'], parameter_units=['kg'], before=[1.0], values=[1.0],
+        determined=[True])
+    assert found_of(result, '').joint_names == ['a']
+    setattr(result, field, [])
+    with pytest.raises(DynamicsError, match=f'malformed: {field} has 0 .* 1, as {names}'):
+        found_of(result, '')
