@@ -154,7 +154,7 @@ class WatchedModel:
         if any(changes.values()):
             # An argument that is given makes FrictionTerms, even if it is empty.
             further = {kind: values for kind, values in changes.items() if values}
-            current.set_friction(further.pop('damping', {}), further.pop('friction', {}),
+            current.set_friction(further.pop('damping', {}), further.pop('friction', {}), (),
                                  **further)
 
     def _compared(self, model_id: str) -> str:
