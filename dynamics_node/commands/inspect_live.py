@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     allowed, closing = None, [watched]
     if arguments.allow_control:
         control = requests.ControlRequests(watched.name)
-        identifying = identify.IdentifyRequests(watched.name, control.follow)
+        identifying = identify.IdentifyRequests(watched.name, control)
         allowed = Allowed(control, identifying, new_code(), trajectory)
         closing = [identifying, control, watched]
     try:

@@ -167,10 +167,16 @@ class Rows:
         self._statements[number] = terms
         return number
 
+    def _written(self, number):
+        """Return the number of a row of a result; straight-line code writes no blocks of zeros."""
+        zeros = any(is_const(entry, 0.0) for entry in self._first.get(number, ()))
+        return self.add({number: 1.0}) if zeros else number
+
     def program(self, results: Sequence[np.ndarray]
                 ) -> tuple[RowProgram, list[Symbol], list[Symbol]]:
         """Return (RowProgram of some results, its coefficients, entries of the first rows)."""
-        wanted = [tuple(row.number() for row in matrix.ravel()) for matrix in results]
+        given = [tuple(row.number() for row in matrix.ravel()) for matrix in results]
+        wanted = [tuple(map(self._written, rows)) for rows in given]
         last = {number: at for at, terms in self._statements.items() for number in terms}
         last.update({number: len(self._first) + len(self._statements)
                      for rows in wanted for number in rows})
@@ -200,5 +206,5 @@ class Rows:
         nonzero = np.array([[not is_const(entry, 0.0) for entry in entries] for entries in first])
         return (RowProgram(nonzero, slots, tuple(statements),
                            tuple(tuple(slot_of[number] for number in rows) for rows in wanted),
-                           tuple(rows in self.mirrored for rows in wanted)),
+                           tuple(rows in self.mirrored for rows in given)),
                 coefficients, [entry for entries in first for entry in entries])

@@ -97,8 +97,11 @@ class ControlPanel:
         return float(values.get(self._joint.value, next(iter(values.values()), 0.0)))
 
     def _set_gain(self) -> str:
-        if self._gain.value == NO_GAINS:
-            return 'refused: the gains of the node are not known'
+        gains = self._state().gains
+        if self._gain.value not in gains:   # another description, or torque.gains has changed
+            self._gain.options = tuple(gains) or (NO_GAINS,)
+            return ('refused: the gains of the node are not known' if not gains else
+                    f'refused: the gains of the node are {" and ".join(gains)} now; choose one')
         chosen = self._joint.value
         names = self._robot.dof_names if chosen == ALL_JOINTS else (chosen,)
         return self._control.set_gains(self._gain.value,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.case_panel import CasePanel
 from dynamics_node.inspector.figures import Figures, MotionState, figures
 from dynamics_node.inspector.html_box import HtmlBox
@@ -41,6 +42,7 @@ class SupposedCase:
             # at the top: elements without an order of their own have 1, 2, ... in their order
             self.shown = gui.add_checkbox(SHOW, False, order=-2.0)
             as_measured = gui.add_button('Pose as measured', order=-1.0)
+            self._problem = HtmlBox(gui, order=-0.5)
             HtmlBox(gui).say(ABOUT)
         self._ghost = RobotView(server.scene, '/supposed', robot, solids, ghost=SUPPOSED)
         self._ghost.show_bodies(False)
@@ -64,12 +66,22 @@ class SupposedCase:
            ) -> tuple[Robot, MotionState, Figures] | None:
         """Return robot, state and figures of the case; None if it is not shown.
 
+        None too if it cannot be computed: the tab says why, and the robot is shown as it is.
+
         :param robot: with the payloads and gravity of the node.
         :param measured: (nq,).
         """
         self._measured = measured
-        if not self.shown.value:
-            return None
+        found, problem = None, ''
+        if self.shown.value:
+            try:
+                found = self._computed(robot)
+            except DynamicsError as error:
+                problem = f'This case cannot be computed: {error}'
+        self._problem.say(problem, strong=True)
+        return found
+
+    def _computed(self, robot: Robot) -> tuple[Robot, MotionState, Figures]:
         case = self.case.case()
         loaded = robot_of_case(robot, case)
         state = self._loops.complete(motion_of_case(loaded, case))

@@ -42,6 +42,7 @@ CONSTRAINED_AGREEMENT = 1e-6
 
 def build_kernel(model: Model, key: KernelKey) -> Kernel:
     """Return the Kernel of a key: from the cache if it is there and valid, else compiled."""
+    key = key.program
     name = name_of(model, key)
     kernel = _cached(name)
     if kernel is None and other_compiler.compile_key(key):

@@ -18,9 +18,9 @@ from dynamics_node.model.model import Model
 if TYPE_CHECKING:  # it imports llvmlite, which may be missing
     from dynamics_node.compiler.kernel import Kernel
 
-# Greatest number of sets of constraints, and of tasks, that are compiled at first use. A caller
-# with a new set in every control step would otherwise keep a core busy, and fill the memory, with
-# kernels used once.
+# Greatest number of sets of constraints that are compiled at first use, and as many of whole-body
+# problems. A caller with a new set in every control step would otherwise keep a core busy, and
+# fill the memory, with kernels used once.
 MOST_SETS = 32
 
 
@@ -58,7 +58,8 @@ class RobotKernels:
         self._model = model
         self._done: dict[KernelKey, Kernel | DynamicsError] = {}  # the error: why there is none
         self._events: dict[KernelKey, threading.Event] = {}  # set when the key is in _done
-        self._sets: set[tuple] = set()  # (constraints, tasks) that are compiled at first use
+        # compiled at first use: constraints, (constraints, tasks) of whole-body problems
+        self._sets: tuple[set[tuple], set[tuple]] = set(), set()
         self._lock = threading.Lock()
         _all_robots.add(self)
 
@@ -74,11 +75,13 @@ class RobotKernels:
 
     def _may_compile(self, key):
         """Return whether a key may be compiled at first use, see MOST_SETS."""
-        tasks = key.arguments if key.spec.subject == WHOLE_BODY else ()
-        if (key.constraints or tasks) and (key.constraints, tasks) not in self._sets:
-            if len(self._sets) >= MOST_SETS:
+        whole_body = key.spec.subject == WHOLE_BODY
+        known = self._sets[whole_body]
+        its = (key.constraints, key.arguments) if whole_body else key.constraints
+        if its and its not in known:
+            if len(known) >= MOST_SETS:
                 return False
-            self._sets.add((key.constraints, tasks))
+            known.add(its)
         return True
 
     def request(self, key: KernelKey, urgent: bool = False,

@@ -50,7 +50,17 @@ def read_urdf(text: str) -> RobotRecord:
         raise ModelError('the URDF has no <link>; a robot needs at least one')
     refuse_duplicates('link', links)
     refuse_duplicates('joint', joints)
+    _freeze(links, joints)
     return RobotRecord(root.get('name') or 'robot', links, joints, tuple(warnings))
+
+
+def _freeze(links, joints):
+    """Make the arrays read-only: they are shared by all robots of the text."""
+    for link in links:
+        link.inertia.moment.flags.writeable = link.inertia.tensor.flags.writeable = False
+    for joint in joints:
+        for array in (joint.axis, *joint.placement):
+            array.flags.writeable = False
 
 
 # Its parts, as urdf_parser_py sees them -------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import WORLD, Model
 
 LEVELS = ('error', 'warning', 'note')
@@ -15,6 +16,8 @@ UNITS = {              # of every number in the report; the second ones are of p
     'moments': 'kg m^2', 'inertia': 'kg m^2', 'lower': 'rad or m', 'upper': 'rad or m',
     'max_velocity': 'rad/s or m/s', 'max_effort': 'N m or N', 'friction': 'N m or N',
     'damping': 'N m s/rad or N s/m', 'armature': 'kg m^2 or kg', 'nq': '1', 'nv': '1',
+    'stribeck': 'N m or N', 'stribeck_speed': 'rad/s or m/s', 'friction_asymmetry': 'N m or N',
+    'damping_asymmetry': 'N m s/rad or N s/m', 'friction_speed': 'rad/s or m/s',
 }
 
 
@@ -41,6 +44,11 @@ class JointLine(NamedTuple):
     friction: float
     armature: float
     mimics: tuple     # joints that follow it
+    stribeck: float   # this and what follows: see FrictionTerms
+    stribeck_speed: float
+    friction_asymmetry: float
+    damping_asymmetry: float
+    friction_speed: float
 
 
 class Finding(NamedTuple):
@@ -115,9 +123,11 @@ def _link_line(model, record):
 
 def _joint_line(model, joint):
     first = joint.v.start
+    terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
     return JointLine(joint.name, joint.kind, joint.lower, joint.upper, joint.max_velocity,
                      joint.max_effort, *(float(array[first]) for array in (
-                         model.damping, model.friction, model.armature)), joint.mimics)
+                         model.damping, model.friction, model.armature)), joint.mimics,
+                     *(float(term[first]) for term in terms))
 
 
 def _findings(model, links, joints):

@@ -76,7 +76,10 @@ class CompiledWholeBody:
 def _vector(values, size):
     """Return the values as an array (size,) for the kernel; None if they are something else."""
     try:
-        array = np.ascontiguousarray(values, dtype=float)
+        given = np.asarray(values)
+        if given.dtype.kind not in 'fiub':  # strings and complex numbers are refused, see checks
+            return None
+        array = np.ascontiguousarray(given, dtype=float)
     except Exception:  # an object may raise anything when NumPy reads it
         return None
     return array if array.shape == (size,) else None

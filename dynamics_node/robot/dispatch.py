@@ -137,7 +137,7 @@ class Dispatcher:
         half = len(states[0]) // 2
         if not key.constraints or states[0].ndim == 1 or half == 0:
             return self._in_numpy(key, states)
-        caller = self._checked[key]
+        caller = self._caller(key)   # another thread may have cleared the callers
         halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
                   for rows in (slice(half), slice(half, None))]
         return tuple.__new__(key.spec.result, [np.concatenate(parts) for parts in zip(*halves)])

@@ -258,6 +258,8 @@ class TaskSpace:
         tasks = checks.check_sequence('tasks', tasks)
         bounds = checks.check_sequence('bounds', bounds)
         check(tasks, bounds)
+        if wrenches is not None:
+            self._dispatcher.wrenches(wrenches)   # those of a batch are refused
         return whole_body(self._robot, q, v, tasks, setting, bounds, wrenches, rates)
 
     def _setting(self, constraints, passive):

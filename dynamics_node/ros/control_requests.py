@@ -79,16 +79,23 @@ class ControlRequests:
 
     def follow(self, points: TimedPoints) -> str:
         """Send a trajectory that starts now; return the answer in words."""
-        return self._loads.answer(lambda: self._sent(points))
+        return self._loads.answer(lambda: self._sent(lambda: trajectory_of(points)) or (
+            f'{len(points.times)} points over {points.times[-1]:g} s were sent. If the node '
+            'refuses them, the reason appears above'))
 
-    def _sent(self, points: TimedPoints) -> str:
+    def stop(self) -> str:
+        """Stop all joints, and hold them where they stop; return the answer in words."""
+        # A trajectory without points means this.
+        return self._loads.answer(lambda: self._sent(JointTrajectory) or 'the joints are stopped')
+
+    def _sent(self, trajectory: Callable[[], JointTrajectory]) -> str:
+        """Send a reference; return why it was not received, '' if it was."""
         if not self._reference.get_subscription_count():
             return f'refused: no node subscribes to {self._reference.topic_name}'
-        self._reference.publish(trajectory_of(points))
+        self._reference.publish(trajectory())
         if not self._reference.wait_for_all_acked(Duration(seconds=TIMEOUT)):
             return f'no answer: {self._reference.topic_name} was not received'
-        return (f'{len(points.times)} points over {points.times[-1]:g} s were sent. If the node '
-                'refuses them, the reason appears above')
+        return ''
 
     def _words(self, request: Callable[[], object], done: str) -> str:
         def answer() -> str:

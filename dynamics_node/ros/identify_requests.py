@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ import numpy as np
 from rclpy.action import ActionClient
 
 from dynamics_node.action import Identify
-from dynamics_node.errors import FileError
+from dynamics_node.errors import DynamicsError, FileError
 from dynamics_node.files import read_file
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector.identify_state import IdentifyFound, IdentifyState
+from dynamics_node.ros.recorded_motion import RecordedMotion, References
 from dynamics_node.ros.request_node import ENDED, RequestNode
 
 TIMEOUT = 10.0            # [s] for the action, and for the response to a goal
@@ -24,7 +24,10 @@ POLL = 0.2                # [s] between two looks for a cancellation
 LONGEST = 7200.0          # [s] of an identification
 MOST_REPORT = 30_000_000  # bytes
 REPORT, RECORDING = 'report.html', 'recording.csv'   # files of the action
+DONE = 'done'
 NUMBERS = ('rms_before', 'rms_after', 'rms_torque', 'before', 'values')
+PER_JOINT = ('rms_before', 'rms_after', 'rms_torque')
+PER_PARAMETER = ('parameter_units', 'before', 'values', 'determined')
 SAME = ('success', 'message', 'joint_names', 'gain', 'error_share', 'condition',
         'parameter_names', 'parameter_units', 'determined', 'warnings', 'files')
 
@@ -32,12 +35,12 @@ SAME = ('success', 'message', 'joint_names', 'gain', 'error_share', 'condition',
 class IdentifyRequests:
     """One identification at a time, in a thread of its own. rclpy must be initialised."""
 
-    def __init__(self, name: str, follow: Callable[[TimedPoints], str]) -> None:
+    def __init__(self, name: str, references: References) -> None:
         """Prepare goals for the node of this name.
 
-        :param follow: sends a reference, and returns the answer in words.
+        :param references: to the same node.
         """
-        self._requests, self._follow = RequestNode('identify'), follow
+        self._requests, self._references = RequestNode('identify'), references
         self._client = ActionClient(self._requests.node, Identify, f'{name}/identify')
         self._state, self._thread = IdentifyState(), threading.Thread()
         self._cancelled = False
@@ -66,7 +69,7 @@ class IdentifyRequests:
         return self._start(Identify.Goal(recording=self._recording, apply=True), None)
 
     def cancel(self) -> str:
-        """Cancel the identification that runs."""
+        """Cancel the identification that runs, and stop the robot if its reference moves it."""
         if not self._state.running:
             return 'nothing is identified now'
         self._cancelled = True
@@ -94,16 +97,18 @@ class IdentifyRequests:
 
     def _run(self, goal: Identify.Goal, points: TimedPoints | None) -> None:
         """Carry out a goal; whatever happens, the state says how it has ended."""
-        ended = 'failed'
+        ended, motion = 'failed', RecordedMotion(self._references, points)
         try:
-            ended = self._requests.answer(lambda: self._carried_out(goal, points))
+            ended = self._requests.answer(lambda: self._carried_out(goal, motion))
         finally:
-            self._state = self._state._replace(stage=ended, running=False)
+            stopped = '' if ended == DONE else motion.stop()
+            self._state = self._state._replace(stage='; '.join(filter(None, [ended, stopped])),
+                                               running=False)
 
-    def _carried_out(self, goal: Identify.Goal, points: TimedPoints | None) -> str:
+    def _carried_out(self, goal: Identify.Goal, motion: RecordedMotion) -> str:
         if not self._client.wait_for_server(TIMEOUT):
             return 'no answer: the node has no action identify'
-        sent: list[str] = []
+        notes: list[str] = []   # on the reference
 
         def on_feedback(message: Any) -> None:
             each = message.feedback
@@ -118,28 +123,41 @@ class IdentifyRequests:
         result = handle.get_result_async()
         end, cancelling = time.monotonic() + LONGEST, None
         while not self._requests.spin_until(result, POLL):
-            if points is not None and not sent and self._state.stage == 'recording':
-                sent.append(self._follow(points))
-                if sent[0].startswith(('refused', 'no answer')):
+            if self._state.stage == 'recording' and not self._cancelled:
+                refused = motion.start()
+                if refused:
+                    notes.append(f'the reference was {refused}')
                     self._cancelled = True
             if self._cancelled and cancelling is None:
+                notes.append(motion.stop())   # before all else
                 cancelling = handle.cancel_goal_async()
                 end = min(end, time.monotonic() + TIMEOUT)
             if time.monotonic() > end:
-                return 'no answer: the node has not ended the identification'
-        found = found_of(result.result().result, goal.output)
+                return '; '.join(filter(None, [
+                    'no answer: the node has not ended the identification', *notes]))
+        try:
+            found = found_of(result.result().result, goal.output)
+        except DynamicsError as error:
+            return '; '.join(filter(None, [str(error), *notes]))
         self._recording = next((path for path in found.files if Path(path).name == RECORDING),
                                self._recording)
         self._state = self._state._replace(found=found, condition=found.condition or np.nan)
-        refused = f'; the reference was {sent[0]}' if sent and self._cancelled else ''
-        return 'done' if found.success else f'ended without success: {found.message}{refused}'
+        return DONE if found.success else '; '.join(
+            filter(None, [f'ended without success: {found.message}', *notes]))
 
 
 def found_of(result: Identify.Result, folder: str) -> IdentifyFound:
     """Return the IdentifyFound of a result; its report if this machine has it.
 
     :param folder: that the goal has named: a report elsewhere is not read.
+    :raise DynamicsError: fields differ in size.
     """
+    for names, others in (('joint_names', PER_JOINT), ('parameter_names', PER_PARAMETER)):
+        for field in others:
+            size, expected = len(getattr(result, field)), len(getattr(result, names))
+            if size != expected:
+                raise DynamicsError(f'the result is malformed: {field} has {size} entries; '
+                                    f'expected {expected}, as {names}')
     fields = {name: getattr(result, name) for name in SAME}
     fields.update({name: np.array(getattr(result, name)) for name in NUMBERS})
     report = None

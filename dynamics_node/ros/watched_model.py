@@ -15,7 +15,8 @@ from rclpy.parameter import parameter_value_to_python
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.live_state import NodeModel
 from dynamics_node.inspector.torque_parts import without_payloads
-from dynamics_node.model.model import Payload
+from dynamics_node.model.friction_terms import FrictionTerms
+from dynamics_node.model.model import Model, Payload
 from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.declared import (
@@ -33,6 +34,11 @@ UNANSWERED = ('The node does not answer requests for its parameters: locked join
               'friction, springs and loops that they set are not known to this page')
 DIFFERENT = ('The model of this page differs from that of the node: its torques can differ from '
              'the wanted ones')
+FRICTION = ('damping', 'friction', *FrictionTerms._fields)
+
+
+class MalformedReport(DynamicsError):
+    """An answer of the service model_report that no node of this package sends."""
 
 
 class WatchedModel:
@@ -118,6 +124,9 @@ class WatchedModel:
             if report is not None:
                 self._use(report)
                 note = note or self._compared(report.model_id)
+        except MalformedReport as error:
+            self.refusal = str(error)
+            return
         except DynamicsError as error:
             self.refusal = self._reason(error, parameters)
             return
@@ -141,14 +150,12 @@ class WatchedModel:
         gravity = convert.xyz(report.gravity)
         if not np.array_equal(gravity, current.settled_robot()[0].gravity):
             current.set_gravity(gravity)
-        lines = {line['name']: line for line in json.loads(report.json)['joints']}
-        damping, friction = (
-            {joint.name: lines[joint.name][kind] for joint in model.joints
-             if joint.name in lines
-             and lines[joint.name][kind] != getattr(model, kind)[joint.v.start]}
-            for kind in ('damping', 'friction'))
-        if damping or friction:
-            current.set_friction(damping, friction)
+        changes = changed_friction(report.json, model)
+        if any(changes.values()):
+            # An argument that is given makes FrictionTerms, even if it is empty.
+            further = {kind: values for kind, values in changes.items() if values}
+            current.set_friction(further.pop('damping', {}), further.pop('friction', {}), (),
+                                 **further)
 
     def _compared(self, model_id: str) -> str:
         """Return what the page must say if the robot here is not that of the node."""
@@ -162,3 +169,22 @@ class WatchedModel:
         if self._differs:
             self._used = None   # compare again
         return DIFFERENT if self._differs > 1 else ''
+
+
+def changed_friction(text: str, model: Model) -> dict[str, dict[str, float]]:
+    """Return {kind: {joint: value}} of the friction in a report that a model does not have.
+
+    :param text: the field json of the report.
+    :raise MalformedReport: it is no report.
+    """
+    terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
+    own = {'damping': model.damping, 'friction': model.friction, **terms._asdict()}
+    try:
+        lines = {line['name']: [float(line[kind]) for kind in FRICTION]
+                 for line in json.loads(text)['joints']}
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise MalformedReport('the answer of the service model_report is malformed: '
+                              f'{type(error).__name__}') from error
+    return {kind: {joint.name: lines[joint.name][k] for joint in model.joints
+                   if joint.name in lines and lines[joint.name][k] != own[kind][joint.v.start]}
+            for k, kind in enumerate(FRICTION)}

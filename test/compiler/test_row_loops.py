@@ -53,6 +53,25 @@ def test_loops_agree_with_the_interpreter_and_batches_with_single_states(n, lane
         np.testing.assert_array_equal(one[1], -row[:n * n].reshape(n, n))
 
 
+@pytest.mark.parametrize('lanes', LANES)
+def test_a_result_that_is_given_has_its_zeros(lanes):
+    """No statement makes it, and straight-line code writes no block of zeros; the stack is used."""
+    n = 19
+
+    def function(x):
+        held = Rows(x.flat[0].graph).hold(np.diag(x))
+        return held, 2.0 * held, 1.0 + x * x
+    kernel = Kernel(function, {'x': (n,)}, lanes, None, margins=1)
+    solve = kernel_of(n, lanes).caller()   # fills the same stack with other numbers
+    x = np.random.default_rng(2).normal(size=(lanes + 1, n))
+    for _ in range(3):
+        solve(np.full(n * n + n, 7.0), np.ones(1))
+        for row, got in zip(x, zip(*kernel.caller()(x))):
+            for k, one in enumerate(kernel.caller()(row)):
+                np.testing.assert_array_equal(one, (k + 1) * np.diag(row))
+                np.testing.assert_array_equal(got[k], (k + 1) * np.diag(row))
+
+
 def test_results_that_are_not_finite_are_refused():
     """In every row; and where a pivot is not positive."""
     n, call = 9, kernel_of(9).caller()

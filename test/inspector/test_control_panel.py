@@ -83,6 +83,22 @@ def test_a_gain_of_all_joints_or_of_one_is_set_after_a_confirmation(server):
                                 ('set_gains', 'kd', {JOINTS[2]: 7.0})]
 
 
+def test_a_gain_that_is_no_longer_in_use_is_refused_and_those_in_use_are_offered(server):
+    """torque.gains of the node has changed, or was not known when the page was opened."""
+    control = WatchedStandIn()
+    panel = panel_of(server, control)
+    control.live(gains={'frequency': dict.fromkeys(JOINTS, 3.0)})
+    panel._requests.typed.value, panel._requests.sure.value = CODE, True
+    panel._requests.confirmed(3, panel._set_gain)
+    assert control.requests == [] and 'are frequency now' in panel._requests.answer._shown
+    assert panel._gain.options == ('frequency',) and panel._gain.value == 'frequency'
+    assert panel._value.value == 3.0
+    control.live(gains={})
+    panel._requests.sure.value = True
+    panel._requests.confirmed(3, panel._set_gain)
+    assert control.requests == [] and 'not known' in panel._requests.answer._shown
+
+
 def test_the_trajectory_of_the_command_line_is_sent_after_a_confirmation(server):
     watched = WatchedStandIn()
     watched.live()

@@ -67,3 +67,15 @@ def test_the_ghost_can_be_posed_and_set_back_to_the_robot(page, monkeypatch):
     supposed._copy_pose()
     found, _ = shown_torques(page, monkeypatch)
     assert relative(found.torque, ARM.gravity_torque(Q)) < EXACT_MATHS
+
+
+def test_a_case_that_cannot_be_computed_is_said_and_the_robot_is_shown(page, monkeypatch):
+    supposed = page._view._supposed
+    supposed.shown.value, supposed.case._gravity.value = True, (0.0, 0.0, np.nan)
+    found, now = shown_torques(page, monkeypatch)
+    assert now is None and relative(found.torque, ARM.gravity_torque(Q)) < EXACT_MATHS
+    assert 'cannot be computed: gravity' in supposed._problem._shown
+    assert 'cannot be shown' not in page._status._shown
+    supposed.case._gravity.value = (0.0, 0.0, -9.81)
+    found, now = shown_torques(page, monkeypatch)
+    assert now is not None and supposed._problem._shown == ''

@@ -15,10 +15,11 @@ import pytest
 from support import small_robots
 from support.agreement_of_paths import installed, outcome, without_numpy
 
-from dynamics_node import DynamicsError, Robot
+from dynamics_node import Constraint, DynamicsError, Robot
 from dynamics_node.compiler import ctypes_call, target
 from dynamics_node.kernels import build, robot_kernels
 from dynamics_node.kernels.dynamics_specs import DYNAMICS
+from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot import dispatch
 
 Q, V, A = np.array([0.3, -0.4]), np.array([0.5, 0.6]), np.array([0.7, -0.8])
@@ -360,3 +361,16 @@ def test_where_no_thread_can_be_started_the_robot_computes_in_numpy(arm, expecte
         with pytest.raises(DynamicsError, match='no thread can be started'):
             arm.compile(wait=True)
     assert arm.compile(wait=True).compiled
+
+
+def test_whole_body_problems_leave_the_sets_of_constraints_to_others(arm, monkeypatch):
+    """As many of both are compiled at first use, in any order."""
+    monkeypatch.setattr(robot_kernels, 'MOST_SETS', 2)
+    kernels, requested = robot_kernels.RobotKernels(arm.model), []
+    monkeypatch.setattr(kernels, 'request', requested.append)
+    tasks = [KernelKey('torque_space', ((k,), (), ())) for k in range(3)]
+    sets = [KernelKey('constrained_forward_dynamics', constraints=(
+        Constraint('tip', 'point_contact', frame),)) for frame in 'abc']
+    for key in (*tasks, *sets, tasks[1], sets[0]):
+        assert kernels.kernel(key) is None
+    assert requested == [*tasks[:2], *sets[:2], tasks[1], sets[0]]

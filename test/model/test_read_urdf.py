@@ -10,6 +10,7 @@ from support.urdf_pieces import EVERYTHING, LIMIT, arm, joint, link, mimic, robo
 from urdf_parser_py.urdf import URDF
 
 from dynamics_node import ModelError, Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.urdf_text import urdf_text
 
@@ -259,3 +260,16 @@ def test_threads_do_not_mix_their_warnings():
     for i, runs in enumerate(found):
         assert [len(warnings) for warnings in runs] == [50] * 5
         assert all(f'odd{i}"' in text for warnings in runs for text in warnings)
+
+
+def test_a_robot_cannot_change_another_of_the_same_text():
+    """The record of a text is kept, and its arrays are shared."""
+    record = read_urdf(ARM7.read_text())
+    arrays = [array for joint in record.joints for array in (joint.axis, *joint.placement)]
+    arrays += [array for link in record.links
+               for array in (link.inertia.moment, link.inertia.tensor)]
+    for array in arrays:
+        with pytest.raises(ValueError, match='read-only'):
+            array += 1.0
+    with pytest.raises(ValueError, match='read-only'):
+        Robot.from_urdf(ARM7, compile=False).model.bodies[0].joint.axis[0] = 7.0

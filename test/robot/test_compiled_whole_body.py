@@ -180,7 +180,9 @@ def test_a_conflict_is_named():
     {'tasks': [Task('a', 'torque'), Task('a', 'torque')]},
     {'tasks': [Task('a', 'frame', frame='nowhere')]}, {'tasks': [Task('a', 'force', contact='x')]},
     {'tasks': [Task('a', 'posture', joints=['x'])]}, {'tasks': [Task('a', 'torque', value=[1.0])]},
-    {'wrenches': {'nowhere': np.zeros(6)}}, {'stabilisation': (-1.0, 1.0)},
+    {'q': ['0'] * 7}, {'v': np.zeros(7, complex)}, {'v': np.zeros(7, 'm8[s]')},
+    {'wrenches': {'nowhere': np.zeros(6)}}, {'wrenches': {'link_5': np.zeros((3, 6))}},
+    {'stabilisation': (-1.0, 1.0)},
     {'bounds': [Bound('acceleration', limit=(1.0, 2.0))]}])
 def test_wrong_arguments_raise_the_same_errors(change):
     """With and without the kernel."""

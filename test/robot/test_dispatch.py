@@ -1,9 +1,11 @@
-"""Test how many threads compute a batch."""
+"""Test how many threads compute a batch, and what happens to states that a kernel refuses."""
 
+import numpy as np
 import pytest
 
-from dynamics_node import DynamicsError, Robot
+from dynamics_node import Constraint, DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.kernels.keys import key_of
 from dynamics_node.robot import dispatch
 
 
@@ -20,3 +22,18 @@ def test_a_number_of_threads_that_is_none_is_refused(text, monkeypatch):
     monkeypatch.setenv('DYNAMICS_NODE_THREADS', text)
     with pytest.raises(DynamicsError, match=f"DYNAMICS_NODE_THREADS is '{text}'"):
         Robot.from_urdf(ARM7, compile=False)
+
+
+def test_a_batch_with_refused_states_is_computed_while_callers_are_cleared(kernels):
+    """As by another thread whose anchors move: the kernel of this batch is found again."""
+    twice = tuple(Constraint(name, 'point_contact', 'link_7') for name in ('one', 'two'))
+    robot = Robot.from_urdf(ARM7)
+    q, v, tau = 0.5 * np.random.default_rng(0).normal(size=(3, 4, 7))
+    key = key_of(robot.model, 'constrained_forward_dynamics', constraints=twice)
+    robot._dispatcher.kernels.wait([key])
+    caller = robot._dispatcher.caller(key)
+    robot._dispatcher._checked.clear()
+    found = caller(q, v, tau)   # the kernel refuses all states: dependent rows
+    expected = Robot.from_urdf(ARM7, compile=False).constrained_forward_dynamics(
+        q, v, tau, constraints=twice)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-9)

@@ -92,6 +92,7 @@ def test_a_reference_is_sent(control):
     points = TimedPoints(tuple(f'joint_{k}' for k in range(1, 8)), np.array([0.0, 1.0]),
                          np.zeros((2, 7)), None, None)
     assert control.follow(points).startswith('2 points over 1 s were sent')
+    assert control.stop() == 'the joints are stopped'
 
 
 def test_a_node_that_does_not_run_is_said_so(watched, monkeypatch):
@@ -101,5 +102,6 @@ def test_a_node_that_does_not_run_is_said_so(watched, monkeypatch):
         assert 'is the node running?' in control.enable(False)
         assert 'is the node running?' in control.set_gains('kp', {'joint_1': 1.0})
         assert 'no node subscribes' in control.follow(None)
+        assert 'no node subscribes' in control.stop()
     finally:
         control.close()

@@ -11,6 +11,7 @@ from support.remote_node import joint_state, wait_until
 
 from dynamics_node import Robot
 from dynamics_node.action import Identify
+from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.ros.identify_requests import IdentifyRequests, found_of
 
@@ -30,6 +31,24 @@ def remote(launch_once, tmp_path_factory):
                        'observer.effort_meaning:=motor_torque', f'shared_folders:=[{folder}]')
 
 
+LONG = POINTS._replace(times=np.array([0.0, 3000.0]))
+
+
+class ReferencesStandIn:
+    """Counts what ControlRequests would send."""
+
+    def __init__(self, sent):
+        self._sent = sent
+
+    def follow(self, points):
+        self._sent.append(points)
+        return 'sent'
+
+    def stop(self):
+        self._sent.append('stop')
+        return 'the joints are stopped'
+
+
 @pytest.fixture(scope='module')
 def sent():
     return []
@@ -39,10 +58,7 @@ def sent():
 def requests(remote, sent):
     rclpy.init(args=[])
 
-    def follow(points):
-        sent.append(points)
-        return 'sent'
-    opened = IdentifyRequests(remote.name, follow)
+    opened = IdentifyRequests(remote.name, ReferencesStandIn(sent))
     yield opened
     opened.close()
     assert opened.begin(5.0, None) == 'refused: the inspector ends'
@@ -97,6 +113,17 @@ def test_an_identification_is_cancelled(requests, playing):
     assert 'cancelled' in ended(requests).stage
 
 
+def test_a_cancellation_stops_the_robot(requests, sent, playing):
+    """The excitation of the recording would go on for as long as it takes."""
+    sent.clear()
+    requests.begin(3000.0, LONG)
+    wait_until(lambda: sent, 'the reference')
+    assert requests.cancel() == 'cancelled'
+    stage = ended(requests).stage
+    assert sent == [LONG, 'stop'] and 'cancelled' in stage, stage
+    assert stage.endswith('the robot was stopped')
+
+
 def test_a_refused_goal_has_the_reason(requests):
     requests.begin(1.0, None)
     assert 'duration is 1 s' in ended(requests).stage
@@ -115,3 +142,19 @@ def test_reports_of_other_folders_are_not_read(tmp_path):
     (tmp_path / 'asked' / 'report.html').unlink()
     (tmp_path / 'asked' / 'report.html').symlink_to(tmp_path / 'other' / 'report.html')
     assert found_of(Identify.Result(files=files), 'asked').report is None
+
+
+@pytest.mark.parametrize('field, names', [
+    *((field, 'joint_names') for field in ('rms_before', 'rms_after', 'rms_torque')),
+    *((field, 'parameter_names') for field in ('parameter_units', 'before', 'values',
+                                               'determined'))])
+def test_a_result_whose_fields_differ_in_size_is_refused(field, names):
+    """It would end the page, which draws one row per joint and parameter."""
+    result = Identify.Result(
+        joint_names=['a'], rms_before=[1.0], rms_after=[1.0], rms_torque=[1.0],
+        parameter_names=['m'], parameter_units=['kg'], before=[1.0], values=[1.0],
+        determined=[True])
+    assert found_of(result, '').joint_names == ['a']
+    setattr(result, field, [])
+    with pytest.raises(DynamicsError, match=f'malformed: {field} has 0 .* 1, as {names}'):
+        found_of(result, '')

@@ -12,6 +12,7 @@ from support.tolerances import EXACT_MATHS
 from dynamics_node.example_robots import ARM7, MECHANISMS
 from dynamics_node.ros import watched_model
 from dynamics_node.ros.watched_node import WatchedNode
+from dynamics_node.srv import ModelReport
 
 SPRINGS = 'springs: [{name: coil, joint: joint_2, stiffness: 30.0, rest: 0.1}]'
 SETTINGS = (f'robot_description:={ARM7}', 'locked.joint_7:=0.2', 'armature.joint_1:=0.3',
@@ -63,7 +64,9 @@ def test_locked_joints_armature_friction_springs_and_gravity_are_those_of_the_no
 
 def test_gravity_friction_and_payloads_of_services_are_followed(node, watched):
     node.call('set_gravity', gravity=Vector3Stamped(vector=Vector3(x=1.0, z=-5.0)))
-    node.call('set_friction', joint_names=['joint_4'], damping=[7.0], friction=[0.5])
+    node.call('set_friction', joint_names=['joint_4'], damping=[7.0], friction=[0.5],
+              stribeck=[0.3], stribeck_speed=[0.2], friction_asymmetry=[0.1],
+              damping_asymmetry=[0.7], friction_speed=[0.05])
     wait_until(lambda: watched.read().model.robot.gravity.tolist() == [1.0, 0.0, -5.0],
                'the gravity')
     wait_until(lambda: agrees(node, watched), 'the same torques')
@@ -123,3 +126,16 @@ def test_the_content_of_a_file_that_a_parameter_names_is_not_shown(watched, tmp_
     model._load(model._description, watched_model.ModelParameters(springs=str(secret)), '')
     assert model.model is None and 'parameter springs' in model.refusal
     assert 'password' not in model.refusal
+
+
+@pytest.mark.parametrize('text', [
+    '', '{', '[]', '{}', '{"joints": 3}', '{"joints": [3]}', '{"joints": [{"name": "joint_1"}]}',
+    '{"joints": [{"name": [], "damping": 1}]}', '[' * 100_000])
+def test_a_malformed_report_is_said_and_the_robot_stays(watched, text):
+    """Whatever a node answers, the page goes on."""
+    model = watched_model.WatchedModel(watched._node, '/absent')
+    model._load(ARM7.read_text(), watched_model.ModelParameters(), '')
+    before = model.model
+    model._load(ARM7.read_text(), watched_model.ModelParameters(), '',
+                ModelReport.Response(success=True, json=text))
+    assert 'model_report is malformed' in model.refusal and model.model is before
