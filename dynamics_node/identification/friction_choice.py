@@ -3,7 +3,7 @@
 The recording is divided into BLOCKS. Each law is fitted to all blocks but one and judged by its
 error on that one. A further term, or another friction_speed, is taken only if the squared error
 becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks: one that
-the data lack would fit noise.
+the data lack would fit noise. In the same way a law of the robot that has further terms is kept.
 
 All laws of a joint share the columns of links, rotor and damping, so each block is reduced to one
 triangular factor with the columns of all laws, and a law is a selection of them.
@@ -84,7 +84,7 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
                     stribeck_speed: float | None = None, factor: int = 1) -> FrictionChoice:
     """Return the FrictionChoice of a robot without loops.
 
-    :param base: with damping and Coulomb friction alone.
+    :param base: with the law of friction of the robot.
     :param start: (b,) base parameters, kept where the data determine nothing.
     :param terms: of `friction_terms`, such as ('auto',); those named are taken in any case.
     :param stribeck_speed: of Stribeck friction, which is then taken; None: chosen.
@@ -106,47 +106,52 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
                     for block, Y in blocks]
             return _law_errors([part for part in rows if len(part)], keys, laws)
 
-        each = candidates(own.friction_speed, _rms(recording.v[:, k]), terms, stribeck_speed)
+        each = candidates(own, _rms(recording.v[:, k]), terms, stribeck_speed)
         if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in base.layout.motors):
-            each = [own._replace(stribeck_speed=stribeck_speed)]   # its friction is also a motor's
-        each, errors = _searched(each, errors_of, stribeck_speed)
+            each = [own._replace(                                  # its friction is also a motor's
+                stribeck_speed=stribeck_speed or own.stribeck_speed)]
+        free = own in each
+        each, errors = _searched([*([] if free else [own]), *each], errors_of, stribeck_speed, free)
         least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
-        best = _chosen(each, np.maximum(errors, least))
+        best = _chosen(each, np.maximum(errors, least), free)
         laws.append(each[best])
         before.append(np.sqrt(errors[0].mean()))
         after.append(np.sqrt(errors[best].mean()))
     return FrictionChoice(tuple(laws), np.array(before), np.array(after))
 
 
-def candidates(own: float, speed: float, terms: Sequence[str],
+def candidates(own: FrictionLaw, speed: float, terms: Sequence[str],
                stribeck_speed: float | None = None) -> list[FrictionLaw]:
-    """Return the laws of a joint to compare; the first is the plain one of the robot.
+    """Return the laws of a joint that the terms permit; if that of the robot is one, the first.
 
-    :param own: friction_speed of the robot.
+    :param own: law of the robot.
     :param speed: RMS speed of the joint.
     """
-    grid = [own, *(float(f'{share * speed:.2g}') for share in SPEEDS)]
+    grid = [own.friction_speed, *(float(f'{share * speed:.2g}') for share in SPEEDS)]
     stribeck: list[float | None] = [stribeck_speed]
     if stribeck_speed is None and {'stribeck', AUTO} & set(terms):
         stribeck = [float(f'{share * speed:.2g}') for share in STRIBECK_SPEEDS]
         stribeck += [] if 'stribeck' in terms else [None]
+        stribeck += [] if own.stribeck_speed in stribeck + [None] else [own.stribeck_speed]
     asymmetric = [True] if 'asymmetric' in terms else [False, True] if AUTO in terms else [False]
     laws = [FrictionLaw(*each) for each in product(grid, stribeck, asymmetric)
-            if each[1] is None or each[1] == stribeck_speed or each[1] >= WIDER * each[0]]
-    return [FrictionLaw(own), *(law for law in laws if law != FrictionLaw(own))]
+            if each[1] is None or each[1] == stribeck_speed or each[1] >= WIDER * each[0]
+            or each == own]
+    return sorted(laws, key=lambda law: law != own)
 
 
 # Choice -------------------------------------------------------------------------------------------
 
-def _searched(laws, errors_of, stribeck_speed):
+def _searched(laws, errors_of, stribeck_speed, free):
     """Return (laws, errors) with those of speeds between the candidates, near the best ones.
 
     :param stribeck_speed: if it is given, it is kept.
+    :param free: whether the first law, that of the robot, may be chosen.
     """
     errors = errors_of(laws)
     for step in STEPS:
         means = errors.mean(axis=1)
-        best = [min(each, key=means.__getitem__) for each in _families(laws).values()
+        best = [min(each, key=means.__getitem__) for each in _families(laws, free).values()
                 if each != [0]]
         near = [law for k in best if means[k] < (1.0 - WORTH * LEAST_GAIN) * means[0]
                 for law in _neighbours(laws[k], step, stribeck_speed is None) if law not in laws]
@@ -165,30 +170,34 @@ def _neighbours(law, step, move_stribeck):
         for x, y in product(factors, of_stribeck)]
 
 
-def _families(laws):
-    """Return {(with Stribeck friction, asymmetric): indices of laws}."""
+def _families(laws, free=True):
+    """Return {(with Stribeck friction, asymmetric): indices of laws}.
+
+    :param free: whether the first law is one of them.
+    """
     families: dict[tuple[bool, bool], list[int]] = {}
     for k, law in enumerate(laws):
-        families.setdefault((law.stribeck_speed is not None, law.asymmetric), []).append(k)
+        if k or free:
+            families.setdefault((law.stribeck_speed is not None, law.asymmetric), []).append(k)
     return families
 
 
-def _chosen(laws, errors):
-    """Return the index of the law: each further term must pay.
+def _chosen(laws, errors, free):
+    """Return the index of the law: a change of terms must pay.
 
-    Terms are compared at their best speeds. Then the friction_speed of the robot is kept where the
-    best one is not significantly better.
+    Terms are compared at their best speeds, first those of the robot. Then the law of the robot, or
+    at least its friction_speed, is kept where the best one is not significantly better.
+
+    :param free: whether the first law, that of the robot, may be chosen.
     """
-    means, families = errors.mean(axis=1), _families(laws)
-    if len(families) > 1 and families[False, False] == [0]:
-        families.pop((False, False))   # some terms are taken in any case
+    means, families = errors.mean(axis=1), _families(laws, free)
     best = {family: min(each, key=means.__getitem__) for family, each in families.items()}
-    first, *others = sorted(best, key=sum)
+    first, *others = sorted(best, key=lambda family: (0 not in families[family], sum(family)))
     for other in others:
         if _better(errors, best[other], best[first]):
             first = other
     of_robot = [k for k in families[first] if laws[k].friction_speed == laws[0].friction_speed]
-    own = min(of_robot, key=means.__getitem__, default=best[first])
+    own = 0 if 0 in of_robot else min(of_robot, key=means.__getitem__, default=best[first])
     return best[first] if _better(errors, best[first], own) else own
 
 

@@ -175,16 +175,16 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
-    crossed = cross_validate(base, linear, prior, known)
+    crossed = cross_validate(base, linear, prior)
     linear = linear.with_noise(crossed.factor)
     found = consistent_fit(base, linear.problem, prior,
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
-    residuals = compare(robot, base, train, held_out, known, applied_values(layout, found.values),
+    residuals = compare(robot, base, train, held_out, applied_values(layout, found.values),
                         lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
     lacking = _motor_warnings(residuals, compare(
-        robot, base, train, held_out, known, found.values), layout) if layout.approximated else ()
+        robot, base, train, held_out, found.values), layout) if layout.approximated else ()
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior, speed_factors(layout, found.values, train)), base,

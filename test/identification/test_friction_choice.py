@@ -38,6 +38,16 @@ def chosen(robot, base):
     return choose
 
 
+@pytest.fixture
+def chosen_of():
+    """Return the choice for a robot and a recording of its own."""
+    def choose(own, terms=(AUTO,), stribeck_speed=None):
+        base = base_parameters(own, parameter_layout(own))
+        return choose_friction(own, base, recorded(own, 0), base.values(
+            parameter_values(own, base.layout)), terms, stribeck_speed)
+    return choose
+
+
 def test_no_term_is_chosen_that_the_data_lack(robot, chosen):
     """In eight motions of three joints: the law of the robot."""
     for seed in range(8):
@@ -94,7 +104,7 @@ def test_terms_on_request_are_taken_in_any_case(robot, chosen):
 
 def test_the_first_candidate_is_the_law_of_the_robot():
     """Stribeck speeds are at least twice the friction_speed."""
-    laws = candidates(0.01, 1.0, (AUTO,))
+    laws = candidates(FrictionLaw(0.01), 1.0, (AUTO,))
     assert laws[0] == FrictionLaw(0.01) and len(set(laws)) == len(laws)
     assert all(law.stribeck_speed is None or law.stribeck_speed >= 2.0 * law.friction_speed
                for law in laws)
@@ -110,3 +120,22 @@ def test_other_words_are_refused(friction):
 
 def test_words_may_have_blanks():
     assert friction_terms('auto, load') == ('auto', 'load')
+
+
+def test_the_law_of_the_robot_is_kept(robot, chosen_of):
+    """Where its own motion made the torques, whatever the speeds are."""
+    own = robot.with_friction(stribeck={'shoulder': 0.8}, stribeck_speed={'shoulder': 0.017},
+                              friction_asymmetry={'elbow': 0.3}, friction_speed={'wrist': 0.03})
+    laws = (FrictionLaw(0.01, 0.017), FrictionLaw(0.01, None, True), FrictionLaw(0.03))
+    found = chosen_of(own)
+    assert found.laws == laws
+    np.testing.assert_array_equal(found.after, found.before)
+
+
+def test_terms_of_the_robot_that_are_not_asked_for_are_left_out(robot, chosen_of):
+    """With its own error as that before."""
+    own = robot.with_friction(stribeck={'shoulder': 0.8}, stribeck_speed={'shoulder': 0.2})
+    found = chosen_of(own, ('asymmetric',))
+    assert all(law.asymmetric and law.stribeck_speed is None for law in found.laws)
+    assert found.after[0] > 2.0 * found.before[0]
+    assert {law.stribeck_speed for law in chosen_of(own, (AUTO,), 0.3).laws} == {0.3}
