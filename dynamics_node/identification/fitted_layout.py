@@ -23,6 +23,7 @@ from dynamics_node.identification.parameters import (
     payload_parameters,
 )
 from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import Tick, no_tick
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.robot.robot import Robot
 
@@ -39,13 +40,14 @@ class FittedLayout(NamedTuple):
 
 def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction: str,
                   stribeck_speed: float | None, transmission: Transmission | None,
-                  prior_weight: float, factor: int) -> FittedLayout:
+                  prior_weight: float, factor: int, tick: Tick = no_tick) -> FittedLayout:
     """Return the FittedLayout of a recording.
 
     :param base: with the law of friction of the robot.
     :param friction: see `friction_choice.friction_terms`.
     :param stribeck_speed: of Stribeck friction, which is then fitted; None: as `friction` says.
     :param factor: of decimation, see decimation.py.
+    :param tick: called with the share of the choice that is done; may raise to stop.
     """
     terms = friction_terms(friction)
     if base.loops is not None or terms == (PLAIN,):
@@ -55,7 +57,7 @@ def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction
         prior = parameter_prior(base.layout, parameter_values(robot, base.layout), train,
                                 prior_weight)
         choice = choose_friction(robot, base, train, base.values(prior.values), terms,
-                                 stribeck_speed, factor)
+                                 stribeck_speed, factor, tick)
         laws, text = choice.laws, choice.text(robot.dof_names)
     layout = parameter_layout(robot, None, transmission, laws)
     if 'load' not in terms:

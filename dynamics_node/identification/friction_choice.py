@@ -27,6 +27,7 @@ from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.parameters import payload_parameters
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import Tick, no_tick
 from dynamics_node.robot.robot import Robot
 
 AUTO, PLAIN = 'auto', 'plain'
@@ -52,16 +53,20 @@ class FrictionChoice(NamedTuple):
 
     laws: tuple[FrictionLaw, ...]
     before: np.ndarray    # (nv,) cross-validated RMS torque error of the law of the robot [N m, N]
-    after: np.ndarray     # (nv,) of the chosen law
+    after: np.ndarray     # (nv,) of the chosen law; nan, as before, where no effort is measured
+    own: tuple[FrictionLaw, ...]   # of the robot
 
     def text(self, joints: Sequence[str]) -> str:
-        """Return the laws, with their gains where they are not those of the robot."""
-        parts = [f'{joint}: {law} (error on unseen blocks {old:.3g} -> {new:.3g})'
-                 for joint, law, old, new in zip(joints, self.laws, self.before, self.after)
-                 if new < old]
-        if len(parts) < len(joints):
-            parts.append(f'{"other" if parts else "all"} joints: as before, since no other law '
-                         'explains unseen torques significantly better')
+        """Return the laws that are not those of the robot, with their gains; then the others."""
+        measured = np.isfinite(self.after)
+        changed = [k for k, law in enumerate(self.laws) if law != self.own[k]]
+        parts = [f'{joints[k]}: {self.laws[k]} (error on unseen blocks {self.before[k]:.3g} -> '
+                 f'{self.after[k]:.3g})' for k in changed]
+        if len(changed) < measured.sum():
+            which = 'all' if measured.all() and not changed else 'other'
+            parts.append(f'{which} joints: as before, since no other law explains unseen torques '
+                         'significantly better')
+        parts += [f'{joints[k]}: as before, not measured' for k in np.flatnonzero(~measured)]
         return f'{HEAD}; {"; ".join(parts)}'
 
 
@@ -81,7 +86,8 @@ def friction_terms(friction: str) -> tuple[str, ...]:
 
 def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
                     start: np.ndarray, terms: Sequence[str],
-                    stribeck_speed: float | None = None, factor: int = 1) -> FrictionChoice:
+                    stribeck_speed: float | None = None, factor: int = 1,
+                    tick: Tick = no_tick) -> FrictionChoice:
     """Return the FrictionChoice of a robot without loops.
 
     :param base: with the law of friction of the robot.
@@ -89,35 +95,34 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     :param terms: of `friction_terms`, such as ('auto',); those named are taken in any case.
     :param stribeck_speed: of Stribeck friction, which is then taken; None: chosen.
     :param factor: of decimation, see decimation.py.
+    :param tick: called after each block with the share done; may raise to stop.
     """
-    blocks = [(block, robot.regressor(block.q, block.v, block.a)) for block in _blocks(recording)]
-    laws, before, after = [], [], []
-    measured = np.arange(robot.nv)[base.rows]
-    for k, own in enumerate(base.layout.laws):
-        if k not in measured:   # it keeps its law
-            laws.append(own)
-            before.append(np.nan)
-            after.append(np.nan)
-            continue
+    layout, measured = base.layout, np.arange(robot.nv)[base.rows].tolist()
+    permitted = {k: _permitted(layout, k, _rms(recording.v[:, k]), terms, stribeck_speed)
+                 for k in measured}
+    free = {k: layout.laws[k] in permitted[k] for k in measured}
+    searches = {k: ([] if free[k] else [layout.laws[k]]) + permitted[k] for k in measured}
 
-        def errors_of(laws, k=k):
-            keys = list(dict.fromkeys(key for law in laws for key in _keys(law)))
-            rows = [_block_rows(robot, base, k, block, Y, start, keys, max(1, factor // FINER))
-                    for block, Y in blocks]
-            return _law_errors([part for part in rows if len(part)], keys, laws)
+    def errors_of(searches, share):
+        return _errors(robot, base, recording, start, searches, max(1, factor // FINER),
+                       lambda part: tick(share + part / (1 + len(STEPS))))
 
-        each = candidates(own, _rms(recording.v[:, k]), terms, stribeck_speed)
-        if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in base.layout.motors):
-            each = [own._replace(                                  # its friction is also a motor's
-                stribeck_speed=stribeck_speed or own.stribeck_speed)]
-        free = own in each
-        each, errors = _searched([*([] if free else [own]), *each], errors_of, stribeck_speed, free)
+    found = _searched(searches, errors_of, stribeck_speed, free)
+    laws, before, after = list(layout.laws), *np.full((2, len(layout.laws)), np.nan)
+    for k, (each, errors) in found.items():   # other joints keep their law
         least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
-        best = _chosen(each, np.maximum(errors, least), free)
-        laws.append(each[best])
-        before.append(np.sqrt(errors[0].mean()))
-        after.append(np.sqrt(errors[best].mean()))
-    return FrictionChoice(tuple(laws), np.array(before), np.array(after))
+        best = _chosen(each, np.maximum(errors, least), free[k])
+        laws[k] = each[best]
+        before[k], after[k] = np.sqrt(errors[[0, best]].mean(axis=1))
+    return FrictionChoice(tuple(laws), before, after, layout.laws)
+
+
+def _permitted(layout, k, speed, terms, stribeck_speed):
+    """Return the `candidates` of joint k; one if its friction is also that of a coupled motor."""
+    own = layout.laws[k]
+    if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in layout.motors):
+        return [own._replace(stribeck_speed=stribeck_speed or own.stribeck_speed)]
+    return candidates(own, speed, terms, stribeck_speed)
 
 
 def candidates(own: FrictionLaw, speed: float, terms: Sequence[str],
@@ -142,22 +147,34 @@ def candidates(own: FrictionLaw, speed: float, terms: Sequence[str],
 
 # Choice -------------------------------------------------------------------------------------------
 
-def _searched(laws, errors_of, stribeck_speed, free):
-    """Return (laws, errors) with those of speeds between the candidates, near the best ones.
+def _searched(searches, errors_of, stribeck_speed, free):
+    """Return {joint: (laws, errors)} with speeds between those of the laws, near the best ones.
 
+    All joints take each step together, so that the regressors of a block are needed once.
+
+    :param searches: {joint: laws}.
+    :param errors_of: f({joint: laws}, share of the work done) -> {joint: errors}.
     :param stribeck_speed: if it is given, it is kept.
-    :param free: whether the first law, that of the robot, may be chosen.
+    :param free: {joint: whether the first law, that of the robot, may be chosen}.
     """
-    errors = errors_of(laws)
-    for step in STEPS:
-        means = errors.mean(axis=1)
-        best = [min(each, key=means.__getitem__) for each in _families(laws, free).values()
-                if each != [0]]
-        near = [law for k in best if means[k] < (1.0 - WORTH * LEAST_GAIN) * means[0]
-                for law in _neighbours(laws[k], step, stribeck_speed is None) if law not in laws]
-        if near:
-            laws, errors = [*laws, *near], np.vstack([errors, errors_of(near)])
-    return laws, errors
+    errors = errors_of(searches, 0.0)
+    found = {k: (laws, errors[k]) for k, laws in searches.items()}
+    for count, step in enumerate(STEPS, start=1):
+        near = {k: _near(*found[k], step, stribeck_speed is None, free[k]) for k in found}
+        errors = errors_of({k: laws for k, laws in near.items() if laws},
+                           count / (1 + len(STEPS)))
+        for k, more in errors.items():
+            found[k] = [*found[k][0], *near[k]], np.vstack([found[k][1], more])
+    return found
+
+
+def _near(laws, errors, step, move_stribeck, free):
+    """Return new laws with speeds near those of the best laws."""
+    means = errors.mean(axis=1)
+    best = [min(each, key=means.__getitem__) for each in _families(laws, free).values()
+            if each != [0]]
+    return [law for k in best if means[k] < (1.0 - WORTH * LEAST_GAIN) * means[0]
+            for law in _neighbours(laws[k], step, move_stribeck) if law not in laws]
 
 
 def _neighbours(law, step, move_stribeck):
@@ -268,13 +285,32 @@ def _row_of(base, k):
 
 # Errors -------------------------------------------------------------------------------------------
 
-def _law_errors(rows, keys, laws):
-    """Return the mean squared error of each law on each block that was left out, (laws, blocks)."""
-    factors = [r_factor(block) for block in rows]
-    errors = np.empty((len(laws), len(rows)))
-    for b, left_out in enumerate(factors):
-        others = np.vstack([each for j, each in enumerate(factors) if j != b])
-        errors[:, b] = _fold_errors(others, left_out, keys, laws) / len(rows[b])
+def _errors(robot, base, recording, start, searches, factor, tick):
+    """Return {joint: errors} of {joint: laws}, (laws, blocks) each.
+
+    The rows of one block at a time are in memory.
+    """
+    keys = {k: list(dict.fromkeys(key for law in laws for key in _keys(law)))
+            for k, laws in searches.items()}
+    factors: dict[int, list[tuple[np.ndarray, int]]] = {k: [] for k in searches}
+    for b, block in enumerate(_blocks(recording) if searches else ()):
+        Y = robot.regressor(block.q, block.v, block.a)
+        for k in searches:
+            rows = _block_rows(robot, base, k, block, Y, start, keys[k], factor)
+            factors[k] += [(r_factor(rows), len(rows))] if len(rows) else []
+        tick((b + 1) / BLOCKS)
+    return {k: _law_errors(factors[k], keys[k], laws) for k, laws in searches.items()}
+
+
+def _law_errors(factors, keys, laws):
+    """Return the mean squared error of each law on each block that was left out, (laws, blocks).
+
+    :param factors: (triangular factor, number of rows) of each block.
+    """
+    errors = np.empty((len(laws), len(factors)))
+    for b, (left_out, count) in enumerate(factors):
+        others = np.vstack([R for j, (R, _) in enumerate(factors) if j != b])
+        errors[:, b] = _fold_errors(others, left_out, keys, laws) / count
     return errors
 
 
