@@ -111,14 +111,16 @@ def run(arguments: argparse.Namespace) -> int:
         unseen = joint_side(robot, unseen, gains.scales)
     done = identify_recording(robot, raw, options, arguments.cutoff, bar, validation=unseen)
     bar.clear()
+    noted = {} if gains is None else {'gains of the drives': gains.text}
     files = write_identification_files(arguments.out, urdf, robot, raw, done,
-                                       about(arguments.urdf, *arguments.recording))
+                                       {**about(arguments.urdf, *arguments.recording), **noted})
     verdict = done.result.verdict
     loops = done.result.loops
     sys.stdout.write('\n'.join([
         *([] if loops is None else str(loops).splitlines()),
         *([] if gains is None else [str(gains)]),
-        *(f'warning: {text}' for text in done.warnings),
+        *(f'warning: {text}' for text in dict.fromkeys(
+            (*(() if gains is None else gains.warnings), *done.warnings))),
         f'{done.prepared.used:.3g} of {done.prepared.recorded:.3g} s of the recording are used',
         f'friction: {done.result.friction}',
         *(f'do not use: {text}' for text in verdict.reasons), str(verdict), *files, '']))
@@ -146,6 +148,9 @@ def _gains(arguments, robot, raw, drives):
                             'payload, and the payload')
     if arguments.loaded is None:
         return None
+    if arguments.transmission is not None:
+        raise DynamicsError('--loaded and --transmission are given: gains are estimated of joints, '
+                            'not of coupled motors; expected one of them')
     frame, mass, com = arguments.known_payload
     return estimate_gains(robot, raw, robot.with_payload('known payload', frame, mass, com),
                           _recording(arguments, arguments.loaded, robot, drives), arguments.cutoff)

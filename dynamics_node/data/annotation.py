@@ -84,8 +84,8 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
     choice('compression', compression, CODECS)
     check_kind('prefix', prefix, str)
     check_kind('topic', topic, str)
-    sources = files_of(files)
     root = _folder(out)
+    sources = files_of(files, root)
     targets = _targets(sources, root)
     settings = plan(
         robot, sources[0], columns, mapping, cutoff, effort_meaning, topic, prefix=prefix,

@@ -3,7 +3,8 @@
 A data set of LeRobot has `meta/info.json` above its files; lists `observation.state` (positions),
 perhaps `observation.effort`; `timestamp` [s], `episode_index`, and its rate as `fps`. The entries
 of a list are the joints that `names` in info.json says, with or without an ending such as `.pos`;
-without such names they are the joints of the robot, in its order.
+if these name none of the robot's joints, or are missing, they are its joints in its order. Names of
+some of the joints are refused.
 
 Other files have one column per quantity and joint, with the names of `identification`
 (`position_<joint>`, `effort_<joint>`, `q1`, ...) and a column `time`.
@@ -95,7 +96,7 @@ def _joints(robot, info, column):
     joints = [_joint(robot, name) for name in names] if isinstance(names, list) else []
     if {*joints} >= {*robot.joint_names}:
         return joints
-    if isinstance(shape, list) and shape != [len(robot.joint_names)]:
+    if any(joints) or (isinstance(shape, list) and shape != [len(robot.joint_names)]):
         raise DynamicsError(
             f"'{column}' has the entries {names or shape[0]}, the robot has the joints "
             f'{list(robot.joint_names)}; {GIVE} with position: {{column: {column}, joints: [...]}}')

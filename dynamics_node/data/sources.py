@@ -127,11 +127,13 @@ def _table(path, topic):
     return pa.table({name: x.copy() for name, x in columns.items()})
 
 
-def files_of(names: str | os.PathLike | Sequence[str | os.PathLike]) -> tuple[Path, ...]:
+def files_of(names: str | os.PathLike | Sequence[str | os.PathLike],
+             out: Path | None = None) -> tuple[Path, ...]:
     """Return the files of paths, of patterns such as 'data/*.parquet' and of data set folders.
 
     A folder is a data set of LeRobot (with meta/info.json) or a ROS 2 bag (with metadata.yaml).
 
+    :param out: folder of results: where a folder or pattern has other files, those are no sources.
     :raise DynamicsError: there is no such file, or none at all.
     """
     if isinstance(names, (str, os.PathLike)):
@@ -141,7 +143,7 @@ def files_of(names: str | os.PathLike | Sequence[str | os.PathLike]) -> tuple[Pa
         raise DynamicsError(f'files is {shown(names)}; expected paths, or patterns such as '
                             "'data/*.parquet'")
     try:
-        found = [path for name in names for path in _files(name)]
+        found = [path for name in names for path in _files(name, out)]
     except DynamicsError:
         raise
     except Exception as error:   # a name that is too long; a path object may raise anything
@@ -149,7 +151,7 @@ def files_of(names: str | os.PathLike | Sequence[str | os.PathLike]) -> tuple[Pa
     return tuple(dict.fromkeys(found))
 
 
-def _files(name):
+def _files(name, out):
     path = Path(name)
     if path.is_dir() and (path / INFO).is_file():
         found = sorted(path.glob('data/**/*.parquet'))
@@ -160,6 +162,10 @@ def _files(name):
         found = [path]
     else:
         found = [Path(each) for each in sorted(glob.glob(os.fspath(name), recursive=True))]
+    if out is not None:   # results inside the folder of the sources; if all are inside, none is
+        results = os.path.join(os.path.abspath(out), '')
+        found = [each for each in found
+                 if not os.path.abspath(each).startswith(results)] or found
     if not found:
         raise DynamicsError(f"there is no file '{os.fspath(name)}'")
     return found

@@ -26,23 +26,16 @@ class CrossValidation(NamedTuple):
 
     factor: float         # on the noise of torques, at least 1
     error: np.ndarray     # (rows,) RMS with this factor [N m or N]
-    before: np.ndarray    # (rows,) RMS of the parameters before [N m or N]
 
 
-def cross_validate(base: BaseParameters, fit: LinearFit, prior: Prior,
-                   before: np.ndarray) -> CrossValidation:
-    """Return the CrossValidation of a fit; consistency of the links is not demanded.
-
-    :param before: (size,) parameters of the robot before.
-    """
-    known = base.values(before)
+def cross_validate(base: BaseParameters, fit: LinearFit, prior: Prior) -> CrossValidation:
+    """Return the CrossValidation of a fit; consistency of the links is not demanded."""
     error = np.sqrt(np.mean([_errors(base, fit, prior, k) for k in range(len(fit.parts))], axis=0))
     totals = np.sqrt(np.mean(error ** 2, axis=1))
     best = 0
     if totals.min() < WORTH * totals[0]:
         best = int(np.flatnonzero(totals <= SAME * totals.min())[-1])
-    return CrossValidation(float(FACTORS[best]), error[best], np.sqrt(np.mean(
-        [_squares(base, part, known) for part in fit.parts], axis=0)))
+    return CrossValidation(float(FACTORS[best]), error[best])
 
 
 def _errors(base, fit, prior, k):

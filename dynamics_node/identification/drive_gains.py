@@ -27,9 +27,9 @@ from dynamics_node.identification.parameters import (
     parameter_values,
     payload_parameters,
 )
-from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording
+from dynamics_node.identification.recording_fit import prepare_without_delay
 from dynamics_node.identification.sequential_qr import merged_factors
 from dynamics_node.robot.robot import Robot
 
@@ -54,11 +54,16 @@ class DriveGains(NamedTuple):
         """{joint: gain}, as `effort_scale` of `joint_side`."""
         return dict(zip(self.names, self.values.tolist()))
 
-    def __str__(self) -> str:
-        """Return the gains with their standard deviations."""
-        return 'gains of the drives: ' + ', '.join(
+    @property
+    def text(self) -> str:
+        """The gains with their standard deviations, with commas between them."""
+        return ', '.join(
             f'{name} {value:.3f} +- {sigma:.2g}'
             for name, value, sigma in zip(self.names, self.values, self.sigma))
+
+    def __str__(self) -> str:
+        """Return the gains with a heading."""
+        return f'gains of the drives: {self.text}'
 
 
 def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded: RawRecording,
@@ -68,9 +73,11 @@ def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded:
     :param robot: as in the first motion; its gains are within a factor of three of 1.
     :param loaded_robot: the same robot with the payload: `robot.with_payload(...)`.
     :param cutoff: of the filter on positions [Hz]; None: from the spectrum of each motion.
-    :raise DynamicsError: nothing fixes the scale of a gain.
+    :raise DynamicsError: nothing fixes the scale of a gain, or the second motion lacks the effort
+        of a joint.
     """
-    motions = [prepare(robot, raw, cutoff), prepare(loaded_robot, loaded, cutoff)]
+    motions = [prepare_without_delay(robot, raw, cutoff)[0],
+               prepare_without_delay(loaded_robot, loaded, cutoff)[0]]
     if has_loops(robot):
         raise DynamicsError('gains of a robot with loops are not estimated; expected a robot '
                             'without loops')
@@ -79,7 +86,7 @@ def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded:
     if not load.any():
         raise DynamicsError('loaded_robot has the payloads of robot: nothing fixes the scale of '
                             'torques. Expected robot.with_payload(...) of a known mass')
-    measured = np.intersect1d(motions[0].recording.with_effort, motions[1].recording.with_effort)
+    measured = _measured(*(motion.recording for motion in motions))
     base, known = base_parameters(robot, layout, measured=measured), parameter_values(robot, layout)
     prior = parameter_prior(layout, known, motions[0].recording, 1.0, masses=MASSES)
     bare = robot
@@ -98,8 +105,19 @@ def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded:
         scale, sigma = _scales(base, prior, rows)
         gains = gains / scale
     names = tuple(np.array(robot.joint_names)[measured].tolist())
-    return _checked(DriveGains(names, gains, gains * sigma / scale, tuple(
-        text for motion in motions for text in motion.warnings)))
+    return _checked(DriveGains(names, gains, gains * sigma / scale, (
+        *motions[0].warnings, *(f'loaded: {text}' for text in motions[1].warnings))))
+
+
+def _measured(recording, loaded):
+    """Return the indices of the joints with an effort; refuse those that have it only unloaded."""
+    missing = [name for name in loaded.no_effort if name not in recording.no_effort]
+    if missing:
+        raise DynamicsError(
+            f'the recording with the payload has no effort of {", ".join(missing)}, so that its '
+            'gain is not known; expected the efforts of both recordings, or of none of them '
+            '(--no-effort)')
+    return recording.with_effort
 
 
 class _Row(NamedTuple):

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.consistent_fit import consistent_fit, parameter_prior
 from dynamics_node.identification.friction_choice import (
@@ -21,6 +23,7 @@ from dynamics_node.identification.parameters import (
     payload_parameters,
 )
 from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import Tick, no_tick
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.robot.robot import Robot
 
@@ -37,23 +40,24 @@ class FittedLayout(NamedTuple):
 
 def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction: str,
                   stribeck_speed: float | None, transmission: Transmission | None,
-                  prior_weight: float, factor: int) -> FittedLayout:
+                  prior_weight: float, factor: int, tick: Tick = no_tick) -> FittedLayout:
     """Return the FittedLayout of a recording.
 
-    :param base: with damping and Coulomb friction alone.
+    :param base: with the law of friction of the robot.
     :param friction: see `friction_choice.friction_terms`.
     :param stribeck_speed: of Stribeck friction, which is then fitted; None: as `friction` says.
     :param factor: of decimation, see decimation.py.
+    :param tick: called with the share of the choice that is done; may raise to stop.
     """
     terms = friction_terms(friction)
     if base.loops is not None or terms == (PLAIN,):
         laws = _given_laws(base, terms, stribeck_speed)
-        text = f'{HEAD}; {laws[0]}'
+        text = f'{HEAD}; {_text(robot, laws)}'
     else:
         prior = parameter_prior(base.layout, parameter_values(robot, base.layout), train,
                                 prior_weight)
         choice = choose_friction(robot, base, train, base.values(prior.values), terms,
-                                 stribeck_speed, factor)
+                                 stribeck_speed, factor, tick)
         laws, text = choice.laws, choice.text(robot.dof_names)
     layout = parameter_layout(robot, None, transmission, laws)
     if 'load' not in terms:
@@ -69,8 +73,19 @@ def _given_laws(base, terms, stribeck_speed):
         raise DynamicsError(
             'friction of a robot with loops is not chosen from the data and has no load; expected '
             f'{AUTO}, {PLAIN} or asymmetric, and perhaps a stribeck_speed')
-    return [law._replace(stribeck_speed=stribeck_speed, asymmetric='asymmetric' in terms)
-            for law in base.layout.laws]
+    auto, measured = AUTO in terms, np.arange(len(base.layout.laws))
+    if base.loops is None:
+        measured = measured[base.rows]   # other joints keep their law
+    return tuple(law._replace(
+        stribeck_speed=stribeck_speed or (law.stribeck_speed if auto else None),
+        asymmetric='asymmetric' in terms or (auto and law.asymmetric))
+        if k in measured else law for k, law in enumerate(base.layout.laws))
+
+
+def _text(robot, laws):
+    """Return the laws: one if all joints have the same, else that of each joint."""
+    return str(laws[0]) if len({*laws}) == 1 else '; '.join(
+        f'{joint}: {law}' for joint, law in zip(robot.dof_names, laws))
 
 
 def _load(robot, layout, train, prior_weight, factor):

@@ -3,7 +3,7 @@
 The recording is divided into BLOCKS. Each law is fitted to all blocks but one and judged by its
 error on that one. A further term, or another friction_speed, is taken only if the squared error
 becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks: one that
-the data lack would fit noise.
+the data lack would fit noise. In the same way a law of the robot that has further terms is kept.
 
 All laws of a joint share the columns of links, rotor and damping, so each block is reduced to one
 triangular factor with the columns of all laws, and a law is a selection of them.
@@ -27,6 +27,7 @@ from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.parameters import payload_parameters
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.sequential_qr import Tick, no_tick
 from dynamics_node.robot.robot import Robot
 
 AUTO, PLAIN = 'auto', 'plain'
@@ -52,16 +53,20 @@ class FrictionChoice(NamedTuple):
 
     laws: tuple[FrictionLaw, ...]
     before: np.ndarray    # (nv,) cross-validated RMS torque error of the law of the robot [N m, N]
-    after: np.ndarray     # (nv,) of the chosen law
+    after: np.ndarray     # (nv,) of the chosen law; nan, as before, where no effort is measured
+    own: tuple[FrictionLaw, ...]   # of the robot
 
     def text(self, joints: Sequence[str]) -> str:
-        """Return the laws, with their gains where they are not those of the robot."""
-        parts = [f'{joint}: {law} (error on unseen blocks {old:.3g} -> {new:.3g})'
-                 for joint, law, old, new in zip(joints, self.laws, self.before, self.after)
-                 if new < old]
-        if len(parts) < len(joints):
-            parts.append(f'{"other" if parts else "all"} joints: as before, since no other law '
-                         'explains unseen torques significantly better')
+        """Return the laws that are not those of the robot, with their gains; then the others."""
+        measured = np.isfinite(self.after)
+        changed = [k for k, law in enumerate(self.laws) if law != self.own[k]]
+        parts = [f'{joints[k]}: {self.laws[k]} (error on unseen blocks {self.before[k]:.3g} -> '
+                 f'{self.after[k]:.3g})' for k in changed]
+        if len(changed) < measured.sum():
+            which = 'all' if measured.all() and not changed else 'other'
+            parts.append(f'{which} joints: as before, since no other law explains unseen torques '
+                         'significantly better')
+        parts += [f'{joints[k]}: as before, not measured' for k in np.flatnonzero(~measured)]
         return f'{HEAD}; {"; ".join(parts)}'
 
 
@@ -81,78 +86,95 @@ def friction_terms(friction: str) -> tuple[str, ...]:
 
 def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
                     start: np.ndarray, terms: Sequence[str],
-                    stribeck_speed: float | None = None, factor: int = 1) -> FrictionChoice:
+                    stribeck_speed: float | None = None, factor: int = 1,
+                    tick: Tick = no_tick) -> FrictionChoice:
     """Return the FrictionChoice of a robot without loops.
 
-    :param base: with damping and Coulomb friction alone.
+    :param base: with the law of friction of the robot.
     :param start: (b,) base parameters, kept where the data determine nothing.
     :param terms: of `friction_terms`, such as ('auto',); those named are taken in any case.
     :param stribeck_speed: of Stribeck friction, which is then taken; None: chosen.
     :param factor: of decimation, see decimation.py.
+    :param tick: called after each block with the share done; may raise to stop.
     """
-    blocks = [(block, robot.regressor(block.q, block.v, block.a)) for block in _blocks(recording)]
-    laws, before, after = [], [], []
-    measured = np.arange(robot.nv)[base.rows]
-    for k, own in enumerate(base.layout.laws):
-        if k not in measured:   # it keeps its law
-            laws.append(own)
-            before.append(np.nan)
-            after.append(np.nan)
-            continue
+    layout, measured = base.layout, np.arange(robot.nv)[base.rows].tolist()
+    permitted = {k: _permitted(layout, k, _rms(recording.v[:, k]), terms, stribeck_speed)
+                 for k in measured}
+    free = {k: layout.laws[k] in permitted[k] for k in measured}
+    searches = {k: ([] if free[k] else [layout.laws[k]]) + permitted[k] for k in measured}
 
-        def errors_of(laws, k=k):
-            keys = list(dict.fromkeys(key for law in laws for key in _keys(law)))
-            rows = [_block_rows(robot, base, k, block, Y, start, keys, max(1, factor // FINER))
-                    for block, Y in blocks]
-            return _law_errors([part for part in rows if len(part)], keys, laws)
+    def errors_of(searches, share):
+        return _errors(robot, base, recording, start, searches, max(1, factor // FINER),
+                       lambda part: tick(share + part / (1 + len(STEPS))))
 
-        each = candidates(own.friction_speed, _rms(recording.v[:, k]), terms, stribeck_speed)
-        if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in base.layout.motors):
-            each = [own._replace(stribeck_speed=stribeck_speed)]   # its friction is also a motor's
-        each, errors = _searched(each, errors_of, stribeck_speed)
+    found = _searched(searches, errors_of, stribeck_speed, free)
+    laws, before, after = list(layout.laws), *np.full((2, len(layout.laws)), np.nan)
+    for k, (each, errors) in found.items():   # other joints keep their law
         least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
-        best = _chosen(each, np.maximum(errors, least))
-        laws.append(each[best])
-        before.append(np.sqrt(errors[0].mean()))
-        after.append(np.sqrt(errors[best].mean()))
-    return FrictionChoice(tuple(laws), np.array(before), np.array(after))
+        best = _chosen(each, np.maximum(errors, least), free[k])
+        laws[k] = each[best]
+        before[k], after[k] = np.sqrt(errors[[0, best]].mean(axis=1))
+    return FrictionChoice(tuple(laws), before, after, layout.laws)
 
 
-def candidates(own: float, speed: float, terms: Sequence[str],
+def _permitted(layout, k, speed, terms, stribeck_speed):
+    """Return the `candidates` of joint k; one if its friction is also that of a coupled motor."""
+    own = layout.laws[k]
+    if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in layout.motors):
+        return [own._replace(stribeck_speed=stribeck_speed or own.stribeck_speed)]
+    return candidates(own, speed, terms, stribeck_speed)
+
+
+def candidates(own: FrictionLaw, speed: float, terms: Sequence[str],
                stribeck_speed: float | None = None) -> list[FrictionLaw]:
-    """Return the laws of a joint to compare; the first is the plain one of the robot.
+    """Return the laws of a joint that the terms permit; if that of the robot is one, the first.
 
-    :param own: friction_speed of the robot.
+    :param own: law of the robot.
     :param speed: RMS speed of the joint.
     """
-    grid = [own, *(float(f'{share * speed:.2g}') for share in SPEEDS)]
+    grid = [own.friction_speed, *(float(f'{share * speed:.2g}') for share in SPEEDS)]
     stribeck: list[float | None] = [stribeck_speed]
     if stribeck_speed is None and {'stribeck', AUTO} & set(terms):
         stribeck = [float(f'{share * speed:.2g}') for share in STRIBECK_SPEEDS]
         stribeck += [] if 'stribeck' in terms else [None]
+        stribeck += [] if own.stribeck_speed in stribeck + [None] else [own.stribeck_speed]
     asymmetric = [True] if 'asymmetric' in terms else [False, True] if AUTO in terms else [False]
     laws = [FrictionLaw(*each) for each in product(grid, stribeck, asymmetric)
-            if each[1] is None or each[1] == stribeck_speed or each[1] >= WIDER * each[0]]
-    return [FrictionLaw(own), *(law for law in laws if law != FrictionLaw(own))]
+            if each[1] is None or each[1] == stribeck_speed or each[1] >= WIDER * each[0]
+            or each == own]
+    return sorted(laws, key=lambda law: law != own)
 
 
 # Choice -------------------------------------------------------------------------------------------
 
-def _searched(laws, errors_of, stribeck_speed):
-    """Return (laws, errors) with those of speeds between the candidates, near the best ones.
+def _searched(searches, errors_of, stribeck_speed, free):
+    """Return {joint: (laws, errors)} with speeds between those of the laws, near the best ones.
 
+    All joints take each step together, so that the regressors of a block are needed once.
+
+    :param searches: {joint: laws}.
+    :param errors_of: f({joint: laws}, share of the work done) -> {joint: errors}.
     :param stribeck_speed: if it is given, it is kept.
+    :param free: {joint: whether the first law, that of the robot, may be chosen}.
     """
-    errors = errors_of(laws)
-    for step in STEPS:
-        means = errors.mean(axis=1)
-        best = [min(each, key=means.__getitem__) for each in _families(laws).values()
-                if each != [0]]
-        near = [law for k in best if means[k] < (1.0 - WORTH * LEAST_GAIN) * means[0]
-                for law in _neighbours(laws[k], step, stribeck_speed is None) if law not in laws]
-        if near:
-            laws, errors = [*laws, *near], np.vstack([errors, errors_of(near)])
-    return laws, errors
+    errors = errors_of(searches, 0.0)
+    found = {k: (laws, errors[k]) for k, laws in searches.items()}
+    for count, step in enumerate(STEPS, start=1):
+        near = {k: _near(*found[k], step, stribeck_speed is None, free[k]) for k in found}
+        errors = errors_of({k: laws for k, laws in near.items() if laws},
+                           count / (1 + len(STEPS)))
+        for k, more in errors.items():
+            found[k] = [*found[k][0], *near[k]], np.vstack([found[k][1], more])
+    return found
+
+
+def _near(laws, errors, step, move_stribeck, free):
+    """Return new laws with speeds near those of the best laws."""
+    means = errors.mean(axis=1)
+    best = [min(each, key=means.__getitem__) for each in _families(laws, free).values()
+            if each != [0]]
+    return [law for k in best if means[k] < (1.0 - WORTH * LEAST_GAIN) * means[0]
+            for law in _neighbours(laws[k], step, move_stribeck) if law not in laws]
 
 
 def _neighbours(law, step, move_stribeck):
@@ -165,30 +187,34 @@ def _neighbours(law, step, move_stribeck):
         for x, y in product(factors, of_stribeck)]
 
 
-def _families(laws):
-    """Return {(with Stribeck friction, asymmetric): indices of laws}."""
+def _families(laws, free=True):
+    """Return {(with Stribeck friction, asymmetric): indices of laws}.
+
+    :param free: whether the first law is one of them.
+    """
     families: dict[tuple[bool, bool], list[int]] = {}
     for k, law in enumerate(laws):
-        families.setdefault((law.stribeck_speed is not None, law.asymmetric), []).append(k)
+        if k or free:
+            families.setdefault((law.stribeck_speed is not None, law.asymmetric), []).append(k)
     return families
 
 
-def _chosen(laws, errors):
-    """Return the index of the law: each further term must pay.
+def _chosen(laws, errors, free):
+    """Return the index of the law: a change of terms must pay.
 
-    Terms are compared at their best speeds. Then the friction_speed of the robot is kept where the
-    best one is not significantly better.
+    Terms are compared at their best speeds, first those of the robot. Then the law of the robot, or
+    at least its friction_speed, is kept where the best one is not significantly better.
+
+    :param free: whether the first law, that of the robot, may be chosen.
     """
-    means, families = errors.mean(axis=1), _families(laws)
-    if len(families) > 1 and families[False, False] == [0]:
-        families.pop((False, False))   # some terms are taken in any case
+    means, families = errors.mean(axis=1), _families(laws, free)
     best = {family: min(each, key=means.__getitem__) for family, each in families.items()}
-    first, *others = sorted(best, key=sum)
+    first, *others = sorted(best, key=lambda family: (0 not in families[family], sum(family)))
     for other in others:
         if _better(errors, best[other], best[first]):
             first = other
     of_robot = [k for k in families[first] if laws[k].friction_speed == laws[0].friction_speed]
-    own = min(of_robot, key=means.__getitem__, default=best[first])
+    own = 0 if 0 in of_robot else min(of_robot, key=means.__getitem__, default=best[first])
     return best[first] if _better(errors, best[first], own) else own
 
 
@@ -259,13 +285,32 @@ def _row_of(base, k):
 
 # Errors -------------------------------------------------------------------------------------------
 
-def _law_errors(rows, keys, laws):
-    """Return the mean squared error of each law on each block that was left out, (laws, blocks)."""
-    factors = [r_factor(block) for block in rows]
-    errors = np.empty((len(laws), len(rows)))
-    for b, left_out in enumerate(factors):
-        others = np.vstack([each for j, each in enumerate(factors) if j != b])
-        errors[:, b] = _fold_errors(others, left_out, keys, laws) / len(rows[b])
+def _errors(robot, base, recording, start, searches, factor, tick):
+    """Return {joint: errors} of {joint: laws}, (laws, blocks) each.
+
+    The rows of one block at a time are in memory.
+    """
+    keys = {k: list(dict.fromkeys(key for law in laws for key in _keys(law)))
+            for k, laws in searches.items()}
+    factors: dict[int, list[tuple[np.ndarray, int]]] = {k: [] for k in searches}
+    for b, block in enumerate(_blocks(recording) if searches else ()):
+        Y = robot.regressor(block.q, block.v, block.a)
+        for k in searches:
+            rows = _block_rows(robot, base, k, block, Y, start, keys[k], factor)
+            factors[k] += [(r_factor(rows), len(rows))] if len(rows) else []
+        tick((b + 1) / BLOCKS)
+    return {k: _law_errors(factors[k], keys[k], laws) for k, laws in searches.items()}
+
+
+def _law_errors(factors, keys, laws):
+    """Return the mean squared error of each law on each block that was left out, (laws, blocks).
+
+    :param factors: (triangular factor, number of rows) of each block.
+    """
+    errors = np.empty((len(laws), len(factors)))
+    for b, (left_out, count) in enumerate(factors):
+        others = np.vstack([R for j, (R, _) in enumerate(factors) if j != b])
+        errors[:, b] = _fold_errors(others, left_out, keys, laws) / count
     return errors
 
 

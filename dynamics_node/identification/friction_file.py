@@ -10,7 +10,13 @@ import json
 
 import numpy as np
 
-from dynamics_node.identification.parameters import ParameterLayout, applied_values
+from dynamics_node.identification.parameters import (
+    ParameterLayout,
+    applied_values,
+    parameter_layout,
+    parameter_values,
+)
+from dynamics_node.robot.robot import Robot
 
 HEAD = '# Identified by dynamics_node; load it with --params-file.\n'
 KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
@@ -54,6 +60,22 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
                   *(f'    # {json.dumps(name)}: {_number(value)}' for name, value in zip(
                       layout.names[layout.of_motors], motors))]
     return HEAD + '\n'.join(lines) + '\n'
+
+
+def friction_of(robot: Robot, layout: ParameterLayout,
+                values: np.ndarray) -> tuple[ParameterLayout, np.ndarray]:
+    """Return (layout, values) with all terms of friction of a robot, and the given offsets.
+
+    A robot may have terms that were not fitted, as where efforts are measured behind the gears.
+
+    :param robot, layout, values: of an Identification.
+    """
+    own = parameter_layout(robot)
+    if own.laws == layout.laws:
+        return layout, values
+    known = parameter_values(robot, own)
+    known[own.each('offset')] = values[layout.each('offset')]
+    return own, known
 
 
 def _bounded(layout, values):

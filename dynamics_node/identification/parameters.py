@@ -180,8 +180,9 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
                      load: JointLoad | None = None) -> ParameterLayout:
     """Return the ParameterLayout of a robot.
 
-    :param stribeck_speed: of all joints, where no laws are given; None: no Stribeck friction.
-    :param laws: of each degree of freedom with joint parameters; None: that of the robot.
+    :param stribeck_speed: of all joints, where no laws are given; None: that of the robot.
+    :param laws: of each degree of freedom with joint parameters; None: that of the robot, with the
+        terms that are not zero.
     """
     prismatic = np.zeros(robot.nv, dtype=bool)
     for body in robot.model.bodies:
@@ -190,14 +191,27 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
     dofs = [k for joint in robot.model.joints for k in range(joint.v.start, joint.v.stop)
             if not (constraints or passive) or joint.kind not in ('floating', 'planar')]
     if laws is None:
-        speeds = np.broadcast_to(robot.model.friction_speeds, robot.nv)[dofs]
-        laws = [FrictionLaw(float(speed), stribeck_speed) for speed in speeds]
+        laws = [_law(robot.model, k, stribeck_speed) for k in dofs]
     return ParameterLayout(tuple(body.name for body in robot.model.bodies),
                            tuple(robot.dof_names[k] for k in dofs),
                            tuple(prismatic[dofs].tolist()), robot.model.friction_speed,
                            tuple(laws), tuple(dofs),
                            tuple(robot.dof_names[k] in passive for k in dofs),
                            coupled_motors(robot, transmission), load)
+
+
+def _law(model, k, stribeck_speed):
+    """Return the FrictionLaw of a degree of freedom.
+
+    :param stribeck_speed: of Stribeck friction; None: that of the model, if it has such friction.
+    """
+    terms = model.friction_terms
+    if terms is None:
+        return FrictionLaw(float(model.friction_speed), stribeck_speed)
+    if stribeck_speed is None and terms.stribeck[k]:
+        stribeck_speed = float(terms.stribeck_speed[k])
+    return FrictionLaw(float(terms.friction_speed[k]), stribeck_speed,
+                       bool(terms.friction_asymmetry[k] or terms.damping_asymmetry[k]))
 
 
 def parameter_values(robot: Robot, layout: ParameterLayout) -> np.ndarray:

@@ -103,7 +103,8 @@ def summarize(robot: Robot, raw: RawRecording, cutoff: float | None = None,
 def model_hash(robot: Robot, base: BaseParameters) -> str:
     """Return the hash that summaries of one fleet have in common."""
     return digest(fingerprint(robot.model), base.layout.names, base.layout.friction_speed,
-                  payload_parameters(robot, base.layout).tolist(), tuple(robot.gravity))
+                  base.layout.laws, payload_parameters(robot, base.layout).tolist(),
+                  tuple(robot.gravity))
 
 
 def own_problem(base: BaseParameters, summary: RecordingSummary) -> np.ndarray:

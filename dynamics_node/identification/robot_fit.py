@@ -45,6 +45,7 @@ POOR_CONDITION = 300.0    # condition number above which the excitation is too s
 MIN_OPTION, MAX_OPTION = 1e-9, 1e9   # of a weight or a speed
 MOTOR_SHARE = 0.05        # of the torque: a greater error without coupled motors is a warning
 MASSES = 0.5              # relative standard deviation of the masses of a URDF
+CHOICE = 0.2              # of the work: the law of friction
 CONSTANT = 1e-9           # [rad or m, N m or N]: smaller changes count as none
 
 
@@ -162,29 +163,31 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         train, held_out = recording, _without_springs(robot, _arranged(robot, validation)[0], loops)
         _refuse_missing(recording, held_out)
     factor = _decimation(base, train, held_out, options)
-    report(0.0, 'choosing the law of friction')
+    choosing = 'choosing the law of friction'
+    report(0.0, choosing)
     layout, friction = fitted_layout(robot, base, train, options.friction, options.stribeck_speed,
-                                     options.transmission, options.prior_weight, factor)
+                                     options.transmission, options.prior_weight, factor,
+                                     lambda share: report(CHOICE * share, choosing))
     if layout.laws != base.layout.laws or layout.load is not None:
         base = base_parameters(robot, layout, loops=loops, measured=recording.with_effort)
 
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops, MASSES)
     linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
-                 factor, lambda share, text: report(0.6 * share, text))
+                 factor, lambda share, text: report(CHOICE + (0.6 - CHOICE) * share, text))
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
-    crossed = cross_validate(base, linear, prior, known)
+    crossed = cross_validate(base, linear, prior)
     linear = linear.with_noise(crossed.factor)
     found = consistent_fit(base, linear.problem, prior,
                            lambda: report(0.6, 'fitting physically consistent links'))
     found.values[layout.known] = known[layout.known]   # not only within rounding
     covariance, of_base = base_spread(base, linear, prior)
-    residuals = compare(robot, base, train, held_out, known, applied_values(layout, found.values),
+    residuals = compare(robot, base, train, held_out, applied_values(layout, found.values),
                         lambda share: report(0.7 + 0.3 * share, 'comparing before and after'))
     lacking = _motor_warnings(residuals, compare(
-        robot, base, train, held_out, known, found.values), layout) if layout.approximated else ()
+        robot, base, train, held_out, found.values), layout) if layout.approximated else ()
     return Identification(
         robot_with_parameters(robot, layout, found.values), layout, found.values, known,
         full_spread(found, prior, speed_factors(layout, found.values, train)), base,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.identification.identifiable_parameters import BaseParameters
+from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import Tick, no_tick, residuals
 from dynamics_node.robot.robot import Robot
@@ -13,7 +14,7 @@ from dynamics_node.robot.robot import Robot
 class Residuals(NamedTuple):
     """RMS of measured minus predicted torque, per joint, (nv,) [N m or N].
 
-    With loops: per independent joint.
+    With loops: per independent joint. Before: of the robot itself, with all its terms of friction.
     """
 
     train_before: np.ndarray
@@ -42,10 +43,25 @@ def split(recording: Recording, share: float) -> tuple[Recording, Recording]:
 
 
 def compare(robot: Robot, base: BaseParameters, train: Recording, validation: Recording,
-            before: np.ndarray, after: np.ndarray, tick: Tick = no_tick) -> Residuals:
-    """Return the Residuals of two parameter vectors, (size,) each."""
-    estimates = base.values(before), base.values(after)
-    fitted = residuals(robot, base, train, *estimates, tick=lambda s: tick(0.75 * s))
-    unseen = residuals(robot, base, validation, *estimates, tick=lambda s: tick(0.75 + 0.25 * s))
-    measured = validation.tau[:, base.rows]
-    return Residuals(*(np.sqrt(np.mean(x ** 2, axis=0)) for x in (*fitted, *unseen, measured)))
+            after: np.ndarray, tick: Tick = no_tick) -> Residuals:
+    """Return the Residuals of a robot and of a parameter vector, (size,).
+
+    :param train, validation: without the torques of springs.
+    """
+    found = base.values(after)
+    fitted = residuals(robot, base, train, found, tick=lambda s: tick(0.75 * s))
+    unseen = residuals(robot, base, validation, found, tick=lambda s: tick(0.75 + 0.25 * s))
+    left = (_robot_residual(robot, base, train), *fitted,
+            _robot_residual(robot, base, validation), *unseen, validation.tau[:, base.rows])
+    return Residuals(*(np.sqrt(np.mean(x ** 2, axis=0)) for x in left))
+
+
+def _robot_residual(robot, base, recording):
+    """Return measured torque minus that of the robot: the fitted friction may lack its terms."""
+    q, v, a = recording.q, recording.v, recording.a
+    torque = robot.inverse_dynamics(q, v, a)
+    if base.loops is not None:
+        return recording.tau[:, base.rows] - project(base.loops, q, torque)
+    if robot.springs:
+        torque = torque - robot.spring_torque(q, v)
+    return (recording.tau - torque)[:, base.rows]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dynamics_node.errors import LONGEST_PATH, DynamicsError, shortened
 from dynamics_node.identification.csv_files import write_csv
-from dynamics_node.identification.friction_file import friction_yaml
+from dynamics_node.identification.friction_file import friction_of, friction_yaml
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.recording_fit import IdentifiedRecording
 from dynamics_node.identification.robot_fit import Identification
@@ -43,8 +43,8 @@ def check_new(folder: str | os.PathLike[str]) -> None:
 
 def texts_of(urdf: Text, identification: Identification) -> tuple[Text, str]:
     """Return the texts that a node loads: (URDF, YAML of friction and armature)."""
-    return (write_back(urdf, identification.robot),
-            friction_yaml(identification.layout, identification.values))
+    return write_back(urdf, identification.robot), friction_yaml(*friction_of(
+        identification.robot, identification.layout, identification.values))
 
 
 def write_identification_files(folder: str | os.PathLike[str], urdf: str | bytes, robot: Robot,

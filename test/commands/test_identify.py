@@ -154,6 +154,21 @@ def test_identify_with_gains_from_a_known_payload(tmp_path, capsys):
                           '--no-effort', 'elbow')
     assert code == 0, err + said
     assert 'gains of the drives: shoulder 1.1' in said
-    assert 'no sample has the effort of elbow' in said
+    assert 'warning: no sample has the effort of elbow' in said
+    assert 'warning: loaded: no sample has the effort of elbow' in said
+    assert 'gains of the drives' in (tmp_path / 'out' / 'report.html').read_text()
     code, _, err = run(capsys, *words)
     assert code == 2 and '--loaded and --known-payload are needed both' in err
+
+
+def test_gains_are_not_estimated_of_coupled_motors(tmp_path, capsys):
+    """A motor's gain is not a joint's."""
+    urdf, coupled = tmp_path / 'robot.urdf', tmp_path / 'coupled.yaml'
+    urdf.write_text(chain(('shoulder', 'revolute'), ('elbow', 'revolute')))
+    coupled.write_text('motors: {m1: {shoulder: 1.0}, m2: {shoulder: 1.0, elbow: 1.0}}')
+    raw = recorded(Robot.from_urdf(urdf, compile=False), duration=5.0, torque_noise=0.02, seed=1)
+    write_csv(tmp_path / 'motion.csv', raw._replace(joint_names=('m1', 'm2')))
+    code, _, err = run(
+        capsys, 'identify', urdf, tmp_path / 'motion.csv', '--out', tmp_path / 'out', '--loaded',
+        tmp_path / 'motion.csv', '--known-payload', 'elbow_link=2', '--transmission', coupled)
+    assert code == 2 and '--loaded and --transmission are given' in err

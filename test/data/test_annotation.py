@@ -158,6 +158,16 @@ def test_finished_files_are_kept(robot, data_set, tmp_path):
     assert not list(tmp_path.rglob('*.partial'))
 
 
+@pytest.mark.parametrize('pattern', ['', '**/*.parquet'])
+def test_results_inside_the_folder_of_the_sources_are_no_sources(robot, tmp_path, pattern):
+    """A second run resumes the first."""
+    for k in range(2):
+        pq.write_table(episode_table(robot, k, 300), tmp_path / f'{k}.parquet')
+    runs = [run(robot, tmp_path / pattern, tmp_path / 'out', ['gravity']) for _ in range(2)]
+    assert [each.resumed for each in runs] == [0, 2]
+    assert [*runs[1].files] == [*runs[0].files] == ['0.parquet', '1.parquet']
+
+
 def test_other_settings_do_not_resume(robot, data_set, tmp_path):
     run(robot, data_set, tmp_path)
     for other, words in ((lambda: run(robot, data_set, tmp_path, cutoff=2.0), 'settings'),

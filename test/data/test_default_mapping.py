@@ -20,13 +20,21 @@ def robot():
     None, ['joint_1', 'joint_2'], ['joint_1.pos', 'joint_2.pos'],
     {'motors': ['joint_1', 'joint_2']}, ['main_0', 'main_1']])
 def test_names_in_info_json(robot, tmp_path, names):
-    """As many entries as joints: by name if they are those of the robot, else in its order."""
+    """As many entries as joints: by name, or in the order of the robot if no name is its own."""
     root = write_data_set(tmp_path, robot, (5,), names=names)
     file = root / 'data' / 'chunk-000' / 'episode_000000.parquet'
     assert dataset_root(file) == root
     found = default_mapping(robot, file, COLUMNS)
     assert found.position.joints == found.effort.joints == ('joint_1', 'joint_2')
     assert (found.time, found.episode, found.rate) == ('timestamp', 'episode_index', 50.0)
+
+
+@pytest.mark.parametrize('names', [['joint_2', 'main_1'], ['elbow.pos', 'joint_1.pos']])
+def test_names_of_some_joints_are_refused(robot, tmp_path, names):
+    """In the order of the robot joints would be swapped."""
+    root = write_data_set(tmp_path, robot, (5,), names=names)
+    with pytest.raises(DynamicsError, match="'observation.state' has the entries .*mapping file"):
+        default_mapping(robot, root / 'data', COLUMNS)
 
 
 def test_other_entries_are_left_out(robot, tmp_path):

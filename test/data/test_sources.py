@@ -18,6 +18,8 @@ def test_patterns_folders_and_paths(data_set, tmp_path):
     assert files_of(str(data_set / 'data' / '*' / '*.parquet')) == tuple(files)
     assert files_of([files[1], files[0], files[1]]) == (files[1], files[0])
     assert files_of(data_set / 'data') == tuple(files)
+    assert files_of(data_set / 'data', data_set) == tuple(files)
+    assert files_of([data_set, files[0]], files[0].parent) == tuple(files)
 
 
 @pytest.mark.parametrize('names', [[], 'no/such/*.parquet', 3, [None]])

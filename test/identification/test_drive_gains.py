@@ -74,3 +74,21 @@ def test_a_scale_that_nothing_fixes_is_refused(arm, motions, mass, frame, words)
     """A payload of a gram, or one on the base."""
     with pytest.raises(DynamicsError, match=words):
         estimate_gains(arm, motions[0], arm.with_payload('load', frame, mass), motions[0])
+
+
+def test_an_effort_that_only_the_loaded_recording_lacks_is_refused(arm, motions):
+    """Its gain would stay 1 beside those of other joints; without both efforts it has none."""
+    silent = [joint_side(arm, each, {'elbow': float('nan')}) for each in motions]
+    with pytest.raises(DynamicsError, match='with the payload has no effort of elbow'):
+        estimate_gains(arm, motions[0], arm.with_payload(*LOAD), silent[1])
+    found = estimate_gains(arm, silent[0], arm.with_payload(*LOAD), motions[1])
+    assert found.names == ('shoulder', 'wrist')
+
+
+def test_a_delay_of_efforts_is_corrected(arm, motions, gains):
+    """Of 50 ms in the loaded motion: otherwise nothing would fix the gain of the wrist."""
+    late = motions[1]._replace(tau=np.vstack([motions[1].tau[:1]] * 5 + [motions[1].tau[:-5]]))
+    found = estimate_gains(arm, motions[0], arm.with_payload(*LOAD), late)
+    assert any('loaded: efforts are' in text and 'late' in text for text in found.warnings)
+    assert (np.abs(found.values - TRUE) < 4.0 * found.sigma).all()
+    np.testing.assert_allclose(found.values, gains.values, atol=0.01)

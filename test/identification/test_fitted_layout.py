@@ -115,6 +115,50 @@ def test_the_parameter_file_has_the_chosen_terms(robot):
     np.testing.assert_allclose(again.friction_torque(v), found.robot.friction_torque(v), rtol=1e-7)
 
 
+# A robot that has further terms -----------------------------------------------------------------
+
+@pytest.fixture(scope='module')
+def rough(robot):
+    """Return a robot with Stribeck friction at each joint, one of them asymmetric."""
+    return robot.with_friction(stribeck=per_joint(robot, 0.8, 0.5, 0.4),
+                               stribeck_speed=per_joint(robot, 0.2, 0.3, 0.2),
+                               friction_asymmetry={'elbow': 0.4})
+
+
+@pytest.mark.parametrize('friction', ['auto', 'plain'])
+def test_errors_before_are_those_of_the_robot_itself(rough, friction):
+    """Its own motion: before, only the noise is left. Without its terms, the verdict is no."""
+    found = identify(rough, recorded(rough, 0, 4000), IdentificationOptions(friction=friction))
+    assert found.residuals.train_before == pytest.approx(NOISE, rel=0.1)
+    assert found.residuals.validation_before == pytest.approx(NOISE, rel=0.1)
+    assert found.verdict.success is (friction == 'auto')
+    if friction == 'auto':
+        assert found.layout.laws == parameter_layout(rough).laws
+        assert found.residuals.validation_after == pytest.approx(NOISE, rel=0.1)
+
+
+def test_springs_are_part_of_the_robot_before(robot):
+    """Its own motion with a spring: before, only the noise is left."""
+    springy = robot.with_springs([{'name': 'spring', 'joint': 'elbow', 'stiffness': 5.0}])
+    found = identify(springy, recorded(springy, 0, 1500), IdentificationOptions(friction='plain'))
+    assert found.residuals.validation_before == pytest.approx(NOISE, rel=0.15)
+
+
+@pytest.mark.parametrize('friction', ['auto', 'plain', 'load'])
+def test_a_joint_without_effort_keeps_its_friction(rough, friction):
+    """All terms, in the robot and in the parameter file."""
+    recording = recorded(rough, 0, 3000)._replace(no_effort=('elbow',))
+    found = identify(rough, recording, IdentificationOptions(friction=friction))
+    assert found.layout.laws[1] == parameter_layout(rough).laws[1]
+    v = np.linspace(-1.0, 1.0, 21)[:, None] * np.ones(3)
+    np.testing.assert_allclose(found.robot.friction_torque(v)[:, 1], rough.friction_torque(v)[:, 1],
+                               rtol=1e-12)
+    written = load_yaml(friction_yaml(found.layout, found.values), 1000)[
+        '/**/dynamics_node']['ros__parameters']
+    assert written['stribeck_friction']['elbow'] == 0.5
+    assert written['friction_asymmetry']['elbow'] == 0.4
+
+
 # Loops --------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope='module')
@@ -131,6 +175,19 @@ def test_nothing_is_chosen_with_loops(looped):
     assert layout.laws == base.layout.laws and 'friction_speed 0.01' in text
     layout, _ = fitted_layout(robot, base, None, 'asymmetric', 0.2, None, 1.0, 1)
     assert {(law.stribeck_speed, law.asymmetric) for law in layout.laws} == {(0.2, True)}
+
+
+def test_loops_keep_the_law_of_the_robot(looped):
+    """Unless plain friction is asked for."""
+    robot, _ = looped
+    first = robot.dof_names[0]
+    robot = robot.with_friction(stribeck={first: 0.2}, stribeck_speed={first: 0.3})
+    base = base_parameters(robot, parameter_layout(robot))
+    layout, text = fitted_layout(robot, base, None, 'auto', None, None, 1.0, 1)
+    assert layout.laws == base.layout.laws and layout.laws[0].stribeck_speed == 0.3
+    assert f'{first}: friction_speed 0.01, stribeck_speed 0.3; ' in text
+    layout, text = fitted_layout(robot, base, None, 'plain', None, None, 1.0, 1)
+    assert not layout.with_stribeck.any() and text.endswith('; friction_speed 0.01')
 
 
 @pytest.mark.parametrize('friction', ['load', 'stribeck', 'auto,load'])

@@ -20,7 +20,7 @@ def robot(kernels):
 
 
 def test_speeds_of_the_robot_add_nothing(robot):
-    layout = parameter_layout(robot)
+    layout = parameter_layout(robot, laws=[FrictionLaw(0.01)] * 3)
     assert (speed_factors(layout, parameter_values(robot, layout), recorded(robot, 0)) == 1).all()
 
 

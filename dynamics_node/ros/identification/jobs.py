@@ -16,7 +16,6 @@ from dynamics_node.identification.loop_equations import has_loops
 from dynamics_node.identification.loop_recording import with_gravity
 from dynamics_node.identification.motor_side import Drives, joint_side
 from dynamics_node.identification.parameters import (
-    parameter_layout,
     parameter_values,
     robot_with_parameters,
 )
@@ -184,19 +183,16 @@ def torques_of(robot: Robot, meaning: Meaning | None, raw: Any) -> Any:
 
 def without_drives(robot: Robot) -> Robot:
     """Return the robot without rotors and friction, for torques measured behind the gears."""
-    layout = parameter_layout(robot)
-    values = parameter_values(robot, layout)
-    for kind in DRIVE_PARAMETERS:
-        values[layout.each(kind)] = 0.0
-    return robot_with_parameters(robot, layout, values)
+    none = dict.fromkeys(('armature', 'damping', 'friction'), np.zeros(robot.nv))
+    return Robot(robot.model.with_(**none, friction_terms=None), compile=robot.compilation_enabled)
 
 
 def with_drives_of(robot: Robot, done: Any) -> Any:
     """Return an identification with the rotors and friction of another robot."""
     found = done.result
-    values, known = found.values.copy(), parameter_values(robot, parameter_layout(robot))
+    values, known = found.values.copy(), parameter_values(robot, found.layout)
     for kind in DRIVE_PARAMETERS:
-        values[found.layout.each(kind)] = known[parameter_layout(robot).each(kind)]
+        values[found.layout.each(kind)] = known[found.layout.each(kind)]
     values[found.layout.of_motors] = 0.0
     model = robot_with_parameters(robot, found.layout, values).model.with_(
         friction_terms=robot.model.friction_terms)

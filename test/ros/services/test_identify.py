@@ -16,6 +16,7 @@ from dynamics_node.ros.identification.jobs import without_drives
 from dynamics_node.ros.parameters.observer import ObserverParameters
 from dynamics_node.ros.services.identify import identify_job
 from dynamics_node.ros.state.joint_state_buffer import KEPT, JointStateBuffer, recording_of
+from dynamics_node.yaml_text import load_yaml
 
 LOAD = {'mass': 1.5, 'com': (0.02, -0.03, 0.08)}
 MASS, CENTRE = 0.01, 0.005   # share and [m]: what the issue asks for
@@ -163,6 +164,21 @@ def test_link_side_sensors_keep_friction_and_armature(compiled):
     assert outcome.drive['armature'] == {'shoulder': 0.0, 'elbow': 0.2, 'wrist': 0.0}
     assert outcome.drive['damping'] == dict.fromkeys(('shoulder', 'elbow', 'wrist'), 0.5)
     assert outcome.gain > 5.0
+
+
+def test_link_side_sensors_keep_all_terms_of_friction(compiled):
+    """The node and the parameter file have the same."""
+    node_state = knowing(THREE_JOINTS, 'output_torque', stribeck_friction=PerJoint(
+        named={'elbow': 0.3}), stribeck_speed=PerJoint(named={'elbow': 0.2}),
+        friction_asymmetry=PerJoint(named={'wrist': 0.1}), dry_friction=PerJoint(0.4))
+    tell(node_state, recorded(without_drives(heavier(Robot.from_urdf(THREE_JOINTS))[0]), 20.0))
+    job = identify_job(node_state, goal(duration=10.0))
+    outcome = job.run(node_state.buffer.since(0), lambda *_: None, lambda *_: None)
+    assert outcome.drive['stribeck_friction'] == {'shoulder': 0.0, 'elbow': 0.3, 'wrist': 0.0}
+    written = load_yaml(outcome.friction_yaml, 1000)['/**/dynamics_node']['ros__parameters']
+    for name in ('damping', 'dry_friction', 'stribeck_friction', 'friction_asymmetry'):
+        assert written[name] == outcome.drive[name]
+    assert written['stribeck_speed'] == {'elbow': 0.2}
 
 
 # What the robot holds --------------------------------------------------------------------------
