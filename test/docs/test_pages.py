@@ -9,8 +9,8 @@ import pytest
 from support.paths import DOCS, ROOT
 
 PAGES = [ROOT / 'README.md', *sorted(DOCS.glob('*.md'))]
-# A module of two words after dynamics_node is inside; the client is the one that users import.
-PUBLIC_MODULES = re.compile(r'dynamics_node(\.\w+)?|dynamics_node\.ros\.client')
+# A module of two words after dynamics_node is inside; the clients are what users import.
+PUBLIC_MODULES = re.compile(r'dynamics_node(\.\w+)?|dynamics_node\.ros\.(fleet_)?client')
 
 
 def imports_of(page):
