@@ -220,6 +220,7 @@ def _checked(options):
     whole('decimation', options.decimation, 1)
     if options.stribeck_speed is not None:
         _within('stribeck_speed', options.stribeck_speed)
+        options = options._replace(stribeck_speed=float(options.stribeck_speed))
     if options.transmission is not None:
         check_kind('transmission', options.transmission, Transmission)
     friction_terms(options.friction)
@@ -328,9 +329,9 @@ def _warnings(base, spread, condition, residuals, crossed):
         texts.append(f'the data hardly determine {len(undetermined)} of {base.size} base '
                      f'parameters, which stay near the URDF: {", ".join(undetermined)}')
     if residuals.gain < 1.0:
-        texts.append('on the validation samples the new parameters predict torques worse '
-                     f'than the old ones, by a factor of {1.0 / residuals.gain:.3g}: do not use '
-                     'them')
+        factor = f', by a factor of {1.0 / residuals.gain:.3g}' if residuals.gain > 0.0 else ''
+        texts.append('on the validation samples the new parameters predict torques worse than the '
+                     f'old ones{factor}: do not use them')
     return tuple(texts)
 
 

@@ -6,6 +6,7 @@ both set the same quantity, the newest value counts.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,11 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.parameters.declared import ModelParameters
+
+# argument of Robot.with_friction -> parameter of the node
+PARAMETER_OF = {'damping': 'damping', 'friction': 'dry_friction', 'stribeck': 'stribeck_friction',
+                'stribeck_speed': 'stribeck_speed', 'friction_asymmetry': 'friction_asymmetry',
+                'damping_asymmetry': 'damping_asymmetry', 'friction_speed': 'friction_speeds'}
 
 
 class RobotSettings(NamedTuple):
@@ -74,7 +80,9 @@ class ParameterSettings(NamedTuple):
             none = {} if self.of_urdf else dict.fromkeys(robot.joint_names, 0.0)
             robot.with_friction(none, none).with_friction(*self[2:])
         except DynamicsError as error:
-            raise DynamicsError(f'parameter of friction: {error}') from error
+            argument = re.split(r'\W', str(error))[0]
+            parameter = PARAMETER_OF.get(argument, 'of friction, such as dry_friction')
+            raise DynamicsError(f'parameter {parameter}: {error}') from error
 
     def settings(self, robot: Robot) -> RobotSettings:
         """Return the settings of a robot."""

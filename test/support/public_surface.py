@@ -148,6 +148,7 @@ HELPERS = {
     'coordinates_of', 'demand', 'driver_terms', 'effort_limit', 'followed_by', 'frame_of',
     'friction_to_send', 'gravity_torque', 'holonomic_rows', 'motion_rows', 'motor_names',
     'named_joints', 'neutral', 'normal_rows', 'constant_rows',
+    'prepare_without_delay',
     'select_joints', 'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links',
     'recorded_steps',
     'rotation_of', 'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force',

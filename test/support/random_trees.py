@@ -57,12 +57,12 @@ def make(tree, kinds=KINDS, **options):
     if options or os.environ.get('DYNAMICS_NODE_COMPILE') != '0':
         return _made(tree, kinds, options)
     # Thousands of tests use few trees. Robots do not change; arrays and the generator may.
-    made = _known(tree, kinds)
+    made = _known(tree, kinds, HAIRS)
     return Specimen(made.robot, *copy.deepcopy(made[1:]))
 
 
 @cache
-def _known(tree, kinds):
+def _known(tree, kinds, hairs):   # a test may set HAIRS
     return _made(tree, kinds, {})
 
 
