@@ -30,10 +30,10 @@ from dynamics_node.identification.parameters import (
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording
 from dynamics_node.identification.recording_fit import prepare_without_delay
+from dynamics_node.identification.robot_fit import MASSES
 from dynamics_node.identification.sequential_qr import merged_factors
 from dynamics_node.robot.robot import Robot
 
-MASSES = 0.5       # relative standard deviation of the masses of a URDF
 TOLD = 0.1         # of a gain: with a greater standard deviation nothing fixes it
 ROUNDS = 2         # the first has greater residuals, since gains contradict each other
 STEPS = 50         # of Gauss and Newton, at most

@@ -6,7 +6,7 @@ import pytest
 
 from dynamics_node import DynamicsError
 from dynamics_node.data import annotate
-from dynamics_node.data.engines import MODULES, check_engine, run_jobs
+from dynamics_node.data.engines import MODULES, PACKAGES, check_engine, run_jobs
 
 JOBS = [(f'source {k}', f'target {k}') for k in range(7)]
 
@@ -49,7 +49,7 @@ def test_an_engine_that_is_not_installed(monkeypatch):
 def test_engines_write_equal_files(robot, data_set, tmp_path, engine):
     """To the bit, with two workers."""
     if importlib.util.find_spec(MODULES[engine]) is None:
-        pytest.skip(f'{engine} is not installed; it is an optional extra')
+        pytest.skip(f'{engine} is an optional extra: pip install {PACKAGES[engine]}')
     for name in (None, engine):
         annotate(robot, data_set, ['gravity', 'external_torque', 'pose:tool0'],
                  tmp_path / str(name), effort_meaning='motor_torque', engine=name, workers=2)
