@@ -5,6 +5,7 @@ ros_calls.py does: first nothing else runs, then four clients, see CLIENTS.
 """
 
 import argparse
+import gc
 import itertools
 import json
 import subprocess
@@ -76,13 +77,18 @@ def main():
 def measure(options):
     """Return {what: [value, unit, bar]}."""
     found = {}
-    parameters = ('-p', f'torque.realtime_priority:={options.priority}')
-    with server(parameters=parameters) as process:
+    with tempfile.TemporaryDirectory() as folder, server(parameters=(
+            '-p', f'torque.realtime_priority:={options.priority}',
+            '-p', f'shared_folders:=[{folder}]')) as process:
+        recording = f'{folder}/motion.csv'
+        write_recording(recording)
         driver = Driver(process)
         granted = realtime.request(DRIVER) if options.priority else 'not requested'
+        gc.freeze()    # a collection stops the simulated driver for 40 ms, which no driver in C++
+        gc.disable()   # does; its joint states would be late, and their torques
         for rate in options.rate:
             idle = driver.run(rate, options.seconds)
-            with clients():
+            with clients(recording):
                 busy = driver.run(rate, options.seconds)
             found.update(rows(f'{rate:g} Hz', idle, busy, 'no SCHED_FIFO' not in granted))
     return found
@@ -177,20 +183,19 @@ class Driver:
 # Clients, each a process ------------------------------------------------------------------------
 
 @contextmanager
-def clients():
+def clients(recording):
     """Run the four clients."""
-    with tempfile.TemporaryDirectory() as folder:
-        recording = f'{folder}/motion.csv'
-        write_recording(recording)
-        started = [subprocess.Popen([sys.executable, __file__, '--client', name, '--recording',
-                                     recording], start_new_session=True) for name in CLIENTS]
-        time.sleep(5.0)   # until they call
-        try:
-            yield
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
+    started = [subprocess.Popen([sys.executable, __file__, '--client', name, '--recording',
+                                 recording], start_new_session=True) for name in CLIENTS]
+    time.sleep(5.0)   # until they call
+    try:
+        yield
+        ended = [name for name, each in zip(CLIENTS, started) if each.poll() is not None]
+        assert not ended, f'clients that ended early, so there was less load: {ended}'
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 def load(name, recording):
@@ -237,7 +242,8 @@ def files_and_garbage(caller, k):
         caller.states = caller.node.create_publisher(JointState, '/joint_states', 1)
         caller.texts = caller.node.create_publisher(String, '/robot_description', LATCHED)
     goal = caller.wait(caller.identify.send_goal_async(Identify.Goal(recording=caller.recording)))
-    caller.wait(goal.get_result_async())
+    found = caller.wait(goal.get_result_async()).result
+    assert found.samples, found.message   # it has read the file and fitted the robot
     caller.states.publish(JointState(name=['x' * 10_000_000]))
     caller.texts.publish(String(data='<' * 10_000_000))
 

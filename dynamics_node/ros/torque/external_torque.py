@@ -19,6 +19,7 @@ from dynamics_node.ros.torque.external_torque_estimator import (
     ExternalTorqueEstimate,
     ExternalTorqueEstimator,
 )
+from dynamics_node.ros.torque.records import ContactStatus
 
 
 class ExternalTorqueTopics:
@@ -45,6 +46,18 @@ class ExternalTorqueTopics:
                                               **overridable(LATCHED))
         self.entities = [(node.destroy_publisher, each)
                          for each in (self._torque, self._wrench, self._contact)]
+
+    def status(self) -> ContactStatus:
+        """Return the state of the observer and of the contact."""
+        estimator = self.estimator
+        if not estimator.on:
+            return ContactStatus(False, estimator.reason, estimator.contacts, False, (), {}, {})
+        names, flag = estimator.observer.robot.dof_names, estimator.flag
+        return ContactStatus(
+            True, estimator.reason, estimator.contacts, bool(flag.contact),
+            tuple(name for name, on in zip(names, flag.joints) if on),
+            dict(zip(names, map(float, estimator.observer.torque))),
+            dict(zip(names, map(float, estimator.peaks))))
 
     def set_active(self, active: bool) -> None:
         """Run the observer only while the node is active."""

@@ -36,11 +36,9 @@ from dynamics_node.ros.state.stamp_clock import StampClock
 from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
-from dynamics_node.ros.torque.external_torque_estimator import ExternalTorqueEstimator
 from dynamics_node.ros.torque.goal_execution import GoalExecution
 from dynamics_node.ros.torque.records import (
     Command,
-    ContactStatus,
     GoalRequest,
     LogLine,
     Reply,
@@ -222,7 +220,9 @@ class TorqueNode(Node):
         :param checked: whether `check` has accepted the robot already.
         """
         node_state, pipeline = self._node_state, self._torque.pipeline
-        if not checked and node_state.current_robot.is_changed_by(state):
+        if state.described is None and not node_state.current_robot.is_changed_by(state):
+            return   # a client may repeat a setting: that must cost the torques no time
+        if state.described is None and not checked:
             pipeline.check(pipeline.parameters, pipeline.settings, self._robots_of(state))
         if state.described is not None and not pipeline.gate.idle:
             self._torque.finish()   # in the safe torque of the old robot
@@ -303,7 +303,7 @@ class TorqueNode(Node):
         return TorqueStatus(
             self._torque.pipeline.gate.status(), self._torque.references.refused,
             self._torque.references.last_refusal, self._torque.published(),
-            _contact_status(self._external.estimator), self._torque.pipeline.missing_kernels(),
+            self._external.status(), self._torque.pipeline.missing_kernels(),
             self._realtime)
 
     # Flow ------------------------------------------------------------------------------------
@@ -387,14 +387,3 @@ COMMANDS: dict[str, Callable] = {each.__name__: each for each in (
     TorqueNode.use, TorqueNode.set_active, TorqueNode.set_sim_time, TorqueNode.status,
     TorqueNode.fetch_joint_states, TorqueNode.follow_goal, TorqueNode.cancel_goal,
     TorqueNode.follow_seen_from)}
-
-
-def _contact_status(estimator: ExternalTorqueEstimator) -> ContactStatus:
-    if not estimator.on:
-        return ContactStatus(False, estimator.reason, estimator.contacts, False, (), {}, {})
-    names, flag = estimator.observer.robot.dof_names, estimator.flag
-    return ContactStatus(
-        True, estimator.reason, estimator.contacts, bool(flag.contact),
-        tuple(name for name, on in zip(names, flag.joints) if on),
-        dict(zip(names, map(float, estimator.observer.torque))),
-        dict(zip(names, map(float, estimator.peaks))))

@@ -336,14 +336,14 @@ def test_torques_are_not_enabled_without_a_watchdog(served):
     served.enable()
 
 
-def test_a_change_without_an_effect_is_not_checked(served, monkeypatch):
-    """A check takes as long as several torques."""
+def test_a_change_without_an_effect_costs_no_time(served, monkeypatch):
+    """A check, and the first torque of another Robot, take as long as several torques."""
     served.ready()
     checked = []
     monkeypatch.setattr(served.node._torque.pipeline, 'check', lambda *_: checked.append(1))
-    known = served.current.shared().serial
+    known, robot = served.current.shared().serial, served.node._node_state.robot
     assert not served.call('set_robot', served.current.shared(known)).refusal
-    assert not checked
+    assert not checked and served.node._node_state.robot is robot
     for k, change in enumerate((lambda: served.current.set_payload('box', ('tool0', 1.0), 0.0),
                                 lambda: served.current.set_gravity([0.0, 0.0, -9.0]),
                                 lambda: served.current.set_payload('box', ('tool0', 1.0), 5.0))):
