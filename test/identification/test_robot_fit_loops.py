@@ -24,7 +24,9 @@ from dynamics_node.identification.robot_fit import IdentificationOptions, identi
 
 EXACT = 1e-8      # of the largest base parameter: rounding, times condition numbers up to 3e5
 NOISE = 0.02      # [N m]
+# Each sample takes milliseconds: its torques are those of the constrained inverse dynamics.
 SAMPLES = {'stewart': 1100, 'five_bar': 1500}   # for 136 base parameters; for noise
+FEW = 300         # samples of exact data
 
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
@@ -41,7 +43,7 @@ def looped(name, passive=None):
     """Return (robot, layout, true parameters, a motion, its torques)."""
     robot = mechanism(name, passive)
     layout, truth = other_mechanism(robot)
-    motion = moved(name, robot, SAMPLES.get(name, 600), 3)
+    motion = moved(name, robot, SAMPLES.get(name, FEW) if passive is None else FEW, 3)
     return robot, layout, truth, motion, torques(robot, layout, truth, motion)
 
 
@@ -76,7 +78,7 @@ def test_exact_data_of_the_urdf_keep_its_masses():
     """Of the five-bar."""
     robot = mechanism('five_bar')
     layout = parameter_layout(robot)
-    motion = moved('five_bar', robot, 1500, 3)
+    motion = moved('five_bar', robot, 600, 3)
     tau = torques(robot, layout, parameter_values(robot, layout), motion)
     found = identify_recording(robot, raw(robot, motion, tau)).result
     assert found.values[:40:10] == pytest.approx(found.before[:40:10], rel=2e-3)
@@ -186,7 +188,7 @@ def test_parameters_that_the_loops_hide_are_reported(five_bar):
 
 def test_known_payloads_and_passive_armatures_are_subtracted(five_bar):
     """They stay on the robot, and the same parameters are found."""
-    _, _, _, motion, _ = five_bar
+    motion = moved('five_bar', five_bar[0], FEW, 3)
     robot = mechanism('five_bar', armature={'left_elbow': 0.01}).with_payload(
         'tool', 'tool', 0.5, (0.0, 0.0, -0.05), 1e-3 * np.eye(3))
     layout, truth = other_mechanism(robot)
