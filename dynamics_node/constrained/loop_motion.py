@@ -135,20 +135,26 @@ class LoopMotion:
         return self._transmission(self._rows(q, np.zeros((len(q), self.model.nv))).A)
 
     def _transmission(self, A):
-        n, k, d = len(A), len(self.independent), len(self.dependent)
+        n, k = len(A), len(self.independent)
         N = np.zeros((n, self.model.nv, k))
         N[:, self.independent, np.arange(k)] = 1.0
-        if not d:
-            return LoopTransmission(N, np.zeros((n, 0, A.shape[1])), np.ones(n, dtype=bool))
+        inverse, regular = self._inverse(A)
+        if len(self.dependent):
+            N[:, self.dependent] = -inverse @ A[:, :, self.independent]
+            regular &= transmission_gain(N) < SINGULAR
+        return LoopTransmission(N, inverse, regular)
+
+    def _inverse(self, A):
+        """Return (inverse of the dependent columns (n, d, m), regular (n,)) of rows (n, m, nv)."""
+        if not len(self.dependent):
+            return np.zeros((len(A), 0, A.shape[1])), np.ones(len(A), dtype=bool)
         length = np.linalg.norm(A, axis=2)
         length = np.where(length > 0.0, length, 1.0)
         U, s, Vt = np.linalg.svd(A[:, :, self.dependent] / length[..., None], full_matrices=False)
         regular = s[:, -1] > DEPENDENT * s[:, 0]
         s = np.where(regular[:, None], s, np.inf)
         inverse = (Vt.swapaxes(1, 2) / s[:, None]) @ (U.swapaxes(1, 2) / length[:, None])
-        N[:, self.dependent] = -inverse @ A[:, :, self.independent]
-        regular &= transmission_gain(N) < SINGULAR
-        return LoopTransmission(N, inverse, regular)
+        return inverse, regular
 
     def motion(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> LoopMotionSamples:
         """Return all joints' motion from velocities and accelerations (n, k) of the independent.
@@ -185,8 +191,8 @@ class LoopMotion:
             if not len(open_ones):
                 break
             step = np.zeros((len(open_ones), self.model.nv))
-            step[:, self.dependent] = -np.einsum(
-                'ndm,nm->nd', self._transmission(rows.A).inverse, rows.residual)
+            inverse, _ = self._inverse(rows.A)
+            step[:, self.dependent] = -np.einsum('ndm,nm->nd', inverse, rows.residual)
             size = np.abs(step).max(axis=1, initial=0.0)
             going = size < 1.0   # [rad or m] the linearisation is not valid farther away
             open_ones, step = open_ones[going], step[going]
