@@ -8,11 +8,15 @@ from dynamics_node.commands.robot_arguments import (
     add_loops_argument,
     add_robot_arguments,
     robot_of,
+    source_of,
 )
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
+from dynamics_node.files import read_text
+from dynamics_node.model.urdf_text import MAX_BYTES
 
 ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
+TIMES = 300   # of one period, at which links are checked for contact
 DETAILS = """\
 examples:
   %(prog)s robot.urdf --out excitation.yaml
@@ -21,8 +25,9 @@ examples:
   dynamics_node follow excitation.yaml
 
 The YAML is a trajectory_msgs/JointTrajectory; the same motion is written as a table, .csv. It
-starts and ends at rest, in the same configuration: move the robot there first. Collisions are not
-checked: simulate the motion before it is sent to a robot.
+starts and ends at rest, in the same configuration: move the robot there first. Links that would
+touch each other are named, with the time; collisions with anything else are not checked: simulate
+the motion before it is sent to a robot.
 
 exit code: 0 written, 2 refused
 """
@@ -77,7 +82,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.periods < 1:  # before the search, which is slow
         raise DynamicsError(f'periods is {arguments.periods}; expected 1 or more')
     bar = ProgressBar()
-    found = excitation(robot_of(arguments, compile=True), ExcitationSettings(
+    source = source_of(arguments)
+    robot = robot_of(arguments, source, compile=True)
+    found = excitation(robot, ExcitationSettings(
         arguments.period, arguments.harmonics, arguments.margin, dict(arguments.range),
         arguments.acceleration, tuple(arguments.box), arguments.seed, arguments.iterations), bar)
     bar.clear()
@@ -85,11 +92,27 @@ def run(arguments: argparse.Namespace) -> int:
     page.write_text(trajectory_yaml(found.trajectory, *repeated), encoding='utf-8')
     write_trajectory_csv(table, found.trajectory, *repeated)
     sys.stdout.write('\n'.join([
-        *(f'warning: {text}' for text in found.warnings),
+        *(f'warning: {text}' for text in (*found.warnings,
+                                          *_touching(robot, source, found.trajectory))),
         f'condition number {found.condition:.3g} of {found.base_parameters} base parameters '
         f'(the best of 100 random motions has {found.random_condition:.3g})',
         str(page), str(table), '']))
     return 0
+
+
+def _touching(robot, source, trajectory):
+    """Return warnings about links that touch each other in one period of the motion."""
+    import numpy as np
+
+    from dynamics_node.identification.excited_robot import excited_robot
+    from dynamics_node.inspector.self_collision import self_collisions
+
+    times = np.linspace(0.0, trajectory.period, TIMES)
+    q = excited_robot(robot).states(trajectory, times)[0]
+    if isinstance(source, bytes):
+        return self_collisions(robot, source.decode('utf-8', 'replace'), times, q).warnings
+    return self_collisions(robot, read_text(source, MAX_BYTES), times, q,
+                           Path(source).resolve().parent).warnings
 
 
 def _range(text):

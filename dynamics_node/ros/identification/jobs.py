@@ -188,16 +188,18 @@ def without_drives(robot: Robot) -> Robot:
 
 
 def with_drives_of(robot: Robot, done: Any) -> Any:
-    """Return an identification with the rotors and friction of another robot."""
+    """Return an identification with the rotors and friction of another robot, before and after."""
     found = done.result
     values, known = found.values.copy(), parameter_values(robot, found.layout)
+    before = found.before.copy()
     for kind in DRIVE_PARAMETERS:
-        values[found.layout.each(kind)] = known[found.layout.each(kind)]
+        at = found.layout.each(kind)
+        values[at] = before[at] = known[at]
     values[found.layout.of_motors] = 0.0
     model = robot_with_parameters(robot, found.layout, values).model.with_(
         friction_terms=robot.model.friction_terms)
     return done._replace(result=found._replace(
-        values=values, robot=Robot(model, compile=robot.compilation_enabled)))
+        before=before, values=values, robot=Robot(model, compile=robot.compilation_enabled)))
 
 
 def _drive(found: Any) -> dict[str, dict[str, float]]:

@@ -163,6 +163,9 @@ def test_link_side_sensors_keep_friction_and_armature(compiled):
     assert 'behind the gears' in outcome.warnings[0]
     assert outcome.drive['armature'] == {'shoulder': 0.0, 'elbow': 0.2, 'wrist': 0.0}
     assert outcome.drive['damping'] == dict.fromkeys(('shoulder', 'elbow', 'wrist'), 0.5)
+    before, values = (dict(zip(outcome.names, each)) for each in (outcome.before, outcome.values))
+    assert before['elbow.armature'] == values['elbow.armature'] == 0.2
+    assert before['wrist.viscous'] == values['wrist.viscous'] == 0.5
     assert outcome.gain > 5.0
 
 

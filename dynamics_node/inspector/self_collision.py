@@ -1,0 +1,272 @@
+r"""Find links that touch each other along a motion, by the shapes of a URDF.
+
+Each shape is the convex hull of some points, thickened by a radius: a sphere is one point, a
+capsule two, a box its corners. A mesh is cut into SLICES across its longest side, each of which is
+its convex hull: that of a whole bent link would contain its neighbours. Two hulls with points A
+and B have the distance
+
+    min |A x - B y|   with   x, y >= 0,  sum x = sum y = 1,
+
+a non-negative least-squares problem (Lawson and Hanson 1974, ch. 23). The direction between the
+closest points separates the hulls also at most other times of a smooth motion, so that few such
+problems are solved.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dynamics_node.checks import check_array, check_kind
+from dynamics_node.errors import DynamicsError
+from dynamics_node.inspector.meshes import LoadedMesh, load_mesh, mesh_path, package_folders
+from dynamics_node.inspector.shapes import Shape, shapes_of_urdf
+from dynamics_node.model.model import WORLD, Model
+from dynamics_node.robot.arguments import check_robot
+from dynamics_node.robot.robot import Robot
+
+TOUCH = 1e-3         # [m] links that are nearer touch
+DIRECTIONS = 150     # in which the outermost vertices of a mesh are kept
+SLICES = 6           # of a mesh
+SECTIONS = 16        # corners of the base of a cylinder
+SMALL = 1e-3         # scale of points: keeps the sums of the least-squares problem at one
+FIXED = 'the fixed base'
+WITHOUT_MESHES = ('self-collisions of {links} are not checked: their meshes are not found, or '
+                  'trimesh, which reads them, is not installed')
+NO_SHAPES = 'self-collisions are not checked: the URDF has shapes of fewer than two links'
+
+
+class SelfCollision(NamedTuple):
+    """Two links that touch, and the first time at which they do."""
+
+    links: tuple[str, str]
+    time: float    # [s]
+
+    def __str__(self) -> str:
+        """Return the links and the time."""
+        return f'{self.links[0]} touches {self.links[1]} at {self.time:.3g} s'
+
+
+class SelfCollisions(NamedTuple):
+    """The self-collisions of a motion, and why some links were not checked."""
+
+    found: tuple[SelfCollision, ...]    # at most one of each pair of links, in the order of time
+    notes: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Texts for a user."""
+        return (*(f'self-collision: {each}' for each in self.found), *self.notes)
+
+
+class _Hull(NamedTuple):
+    """The convex hull of points in the frame of a body, thickened by a radius."""
+
+    points: np.ndarray    # (n, 3) [m]
+    radius: float         # [m]
+    slices: tuple[np.ndarray, ...] = ()   # of a mesh: points of each, (n, 3); none: convex itself
+
+
+def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
+                    urdf_folder: Path | None = None) -> SelfCollisions:
+    """Return the SelfCollisions of a robot along a motion.
+
+    Links with a joint between them are left out, and pairs that touch in the neutral
+    configuration. Collision shapes are used, of links without any the visual ones.
+
+    :param urdf: text of the URDF.
+    :param times: (N,) [s], increasing.
+    :param q: (N, nq) configurations.
+    :param urdf_folder: where its meshes are looked up; None: only in the packages of ROS.
+    """
+    check_robot(robot)
+    times = np.asarray(times, dtype=float)
+    q = check_array('q', q, robot.nq)
+    if times.ndim != 1 or np.shape(q) != (len(times), robot.nq):
+        raise DynamicsError(f'times has shape {times.shape} and q {np.shape(q)}; expected (N,) and '
+                            f'(N, {robot.nq})')
+    hulls, missing = _hulls(robot.model, check_kind('urdf', urdf, str), urdf_folder)
+    notes = [WITHOUT_MESHES.format(links=', '.join(missing))] if missing else []
+    if len(hulls) < 2:
+        return SelfCollisions((), (*notes, *([] if missing else [NO_SHAPES])))
+    still = _poses(robot, robot.neutral()[None])
+    poses = _poses(robot, q)
+    found = []
+    for one, other in _pairs(robot.model, sorted(hulls)):
+        def first(poses, pair=(one, other)):
+            return _first_contact(*(hulls[body] for body in pair), *(poses[body] for body in pair))
+
+        if first(still) is None:
+            at = first(poses)
+            if at is not None:
+                names = _name(robot.model, one), _name(robot.model, other)
+                found.append(SelfCollision(names, float(times[at])))
+    return SelfCollisions(tuple(sorted(found, key=lambda each: each.time)), tuple(notes))
+
+
+# Shapes -------------------------------------------------------------------------------------------
+
+def _hulls(model: Model, urdf: str, folder: Path | None) -> tuple[dict[int, list[_Hull]],
+                                                                  list[str]]:
+    """Return ({body: its hulls}, names of the bodies whose meshes are all missing)."""
+    packages = package_folders(folder, os.environ)
+    hulls: dict[int, list[_Hull]] = {}
+    named = set()
+    for element in ('collision', 'visual'):
+        known = set(hulls)
+        for shape in shapes_of_urdf(model, urdf, element):
+            named.add(shape.body)
+            hull = None if shape.body in known else _hull(shape, folder, packages)
+            if hull is not None:
+                hulls.setdefault(shape.body, []).append(hull)
+    return hulls, [_name(model, body) for body in sorted(named - set(hulls))]
+
+
+def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull | None:
+    """Return the hull of a shape in the frame of its body; None for a missing mesh."""
+    points, radius = np.zeros((1, 3)), 0.0
+    if shape.kind == 'mesh':
+        mesh = _mesh(shape, folder, packages)
+        if mesh is None:
+            return None
+        return _Hull(_outermost(mesh.vertices), 0.0, tuple(map(_outermost, _slices(mesh))))
+    if shape.kind == 'sphere':
+        radius = shape.size[0]
+    elif shape.kind == 'capsule':
+        radius = shape.size[0]
+        points = np.array([[0.0, 0.0, sign * shape.size[1] / 2] for sign in (-1, 1)])
+    elif shape.kind == 'cylinder':
+        angle = 2 * np.pi / SECTIONS * np.arange(SECTIONS)
+        ring = shape.size[0] * np.column_stack([np.cos(angle), np.sin(angle)])
+        points = np.vstack([np.column_stack([ring, np.full(SECTIONS, sign * shape.size[1] / 2)])
+                            for sign in (-1, 1)])
+    else:
+        points = np.array(np.meshgrid(*([-x / 2, x / 2] for x in shape.size))).reshape(3, -1).T
+    return _Hull(points @ shape.pose.R.T + shape.pose.p, radius)
+
+
+def _mesh(shape, folder, packages):
+    """Return the mesh of a shape in the frame of its body; None if it is missing."""
+    path = mesh_path(shape.file, folder, packages)
+    try:
+        mesh = None if path is None else load_mesh(path)
+    except ImportError:   # trimesh is optional
+        return None
+    if mesh is None:
+        return None
+    return LoadedMesh((mesh.vertices * np.array(shape.size)) @ shape.pose.R.T + shape.pose.p,
+                      mesh.faces)
+
+
+def _slices(mesh: LoadedMesh) -> Iterator[np.ndarray]:
+    """Yield the points of each slice of a mesh: its vertices, and its edges cut by the planes."""
+    axis = np.ptp(mesh.vertices, axis=0).argmax()
+    x = mesh.vertices[:, axis]
+    planes = np.linspace(x.min(), x.max(), SLICES + 1)
+    edges = np.vstack([mesh.faces[:, [0, 1]], mesh.faces[:, [1, 2]], mesh.faces[:, [2, 0]]])
+    cuts = [np.zeros((0, 3))]
+    for plane in planes[1:-1]:
+        across = edges[(x[edges[:, 0]] < plane) & (x[edges[:, 1]] > plane)]   # once in each face
+        share = (plane - x[across[:, 0]]) / (x[across[:, 1]] - x[across[:, 0]])
+        start, end = mesh.vertices[across[:, 0]], mesh.vertices[across[:, 1]]
+        cuts.append(start + share[:, None] * (end - start))
+    cuts.append(np.zeros((0, 3)))
+    for k in range(SLICES):
+        inside = (x >= planes[k]) & (x <= planes[k + 1])
+        points = np.vstack([mesh.vertices[inside], cuts[k], cuts[k + 1]])
+        if len(points):
+            yield points
+
+
+def _outermost(points: np.ndarray) -> np.ndarray:
+    """Return the points that are outermost in one of the DIRECTIONS."""
+    return points[np.unique((points @ _directions().T).argmax(axis=0))]
+
+
+def _directions() -> np.ndarray:
+    """Return directions in equal distances: a spiral on the sphere, (DIRECTIONS, 3)."""
+    k = np.arange(DIRECTIONS) + 0.5
+    z, turn = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    return np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
+
+
+# Pairs --------------------------------------------------------------------------------------------
+
+def _pairs(model: Model, bodies: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of bodies without a joint between them."""
+    for one, other in combinations(bodies, 2):
+        if model.bodies[other].parent != one:   # a parent has the smaller index
+            yield one, other
+
+
+def _name(model, body):
+    return FIXED if body == WORLD else model.bodies[body].name
+
+
+def _poses(robot, q):
+    """Return {body: homogeneous matrices of its frame in the world, (N, 4, 4)}."""
+    poses = robot.body_poses(q)
+    return {WORLD: np.broadcast_to(np.eye(4), (len(q), 4, 4)),
+            **{i: poses[:, i] for i in range(poses.shape[1])}}
+
+
+# Distance -----------------------------------------------------------------------------------------
+
+def _first_contact(hulls_a, hulls_b, poses_a, poses_b) -> int | None:
+    """Return the first index at which a hull of one body touches one of the other, or None."""
+    R = np.swapaxes(poses_a[:, :3, :3], 1, 2) @ poses_b[:, :3, :3]
+    p = np.einsum('nji,nj->ni', poses_a[:, :3, :3], poses_b[:, :3, 3] - poses_a[:, :3, 3])
+    found = [_first_touch(a, b, R, p) for a in hulls_a for b in hulls_b]
+    return min((each for each in found if each is not None), default=None)
+
+
+def _first_touch(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> int | None:
+    """Return the first index at which two hulls, or slices of both, touch, or None."""
+    if not a.slices and not b.slices:
+        return next(_touching(a, b, R, p), None)
+    near = list(_touching(a, b, R, p))
+    found = [next(_touching(one, other, R[near], p[near]), None)
+             for one in _parts(a) for other in _parts(b)]
+    return min((near[each] for each in found if each is not None), default=None)
+
+
+def _parts(hull):
+    return [_Hull(points, hull.radius) for points in hull.slices] or [hull]
+
+
+def _touching(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> Iterator[int]:
+    """Yield the indices at which two hulls are nearer than TOUCH, in their order.
+
+    :param R, p: rotations and translations of the frame of b in that of a, (N, 3, 3), (N, 3).
+    """
+    left, least = np.arange(len(p)), a.radius + b.radius + TOUCH
+    while len(left):
+        first = left[0]
+        between = _between(a.points, b.points @ R[first].T + p[first])
+        distance = np.linalg.norm(between)
+        if distance <= least:
+            yield int(first)
+            left = left[1:]
+            continue
+        axis = between / distance
+        nearest = ((axis @ R[left]) @ b.points.T).min(axis=1) + p[left] @ axis
+        apart = nearest - (a.points @ axis).max() > least
+        apart[0] = True   # as computed, whatever the rounding
+        left = left[~apart]
+
+
+def _between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Return the vector from the closest point of the hull of A to that of the hull of B, (3,)."""
+    from scipy.optimize import nnls
+
+    centre = A.mean(axis=0)
+    ones, zeros = (np.repeat((value, 1 - value), (len(A), len(B))) for value in (1.0, 0.0))
+    E = np.vstack([SMALL * np.vstack([A - centre, centre - B]).T, ones, zeros])
+    x = nnls(E, np.array([0.0, 0.0, 0.0, 1.0, 1.0]))[0]
+    of_a, of_b = x[:len(A)], x[len(A):]
+    return of_b @ B / of_b.sum() - of_a @ A / of_a.sum()

@@ -1,0 +1,124 @@
+"""Test which links touch each other along a motion: closed forms, and arms that must not alarm."""
+
+import numpy as np
+import pytest
+from support.real_robots import ROBOTS
+
+from dynamics_node import DynamicsError, Robot
+from dynamics_node.identification import ExcitationSettings, excitation
+from dynamics_node.inspector import self_collision
+from dynamics_node.inspector.self_collision import SelfCollision, self_collisions
+
+LINK = """<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+ixy="0" ixz="0" iyz="0"/></inertial><{element}><origin xyz="0.5 0 0" rpy="0 1.5707963267948966 0"/>
+<geometry><{shape}/></geometry></{element}></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="100" velocity="3"/>
+</joint>"""
+CAPSULE = 'capsule radius="0.05" length="0.8"'
+BOX = 'box size="0.1 0.1 0.9"'
+
+
+def chain(shape=CAPSULE, element='collision'):
+    """Return the URDF of a planar chain of three links of 1 m."""
+    links = [LINK.format(name=f'link_{k}', shape=shape, element=element) for k in (1, 2, 3)]
+    joints = [JOINT.format(name=f'joint_{k}', parent=parent, child=f'link_{k}', x=x)
+              for k, parent, x in ((1, 'base', 0), (2, 'link_1', 1), (3, 'link_2', 1))]
+    return f'<robot name="chain"><link name="base"/>{"".join((*links, *joints))}</robot>'
+
+
+def folding(count=601):
+    """Return (times, q): the last joint is at its time, the one before at 2 rad."""
+    times = np.linspace(0.0, 3.0, count)
+    return times, np.column_stack([0.3 * np.sin(times), np.full(count, 2.0), times])
+
+
+def gap_of_segments(angle):
+    """Return the distance of the axes of the first and the last capsule, by sampling both."""
+    first = np.column_stack([np.linspace(0.1, 0.9, 60), np.zeros(60)])
+    elbow = np.array([1.0, 0.0]) + [np.cos(2.0), np.sin(2.0)]
+    direction = np.array([np.cos(2.0 + angle), np.sin(2.0 + angle)])
+    last = elbow + np.linspace(0.1, 0.9, 60)[:, None] * direction
+    return np.linalg.norm(first[:, None] - last[None], axis=2).min()
+
+
+def test_a_chain_that_folds_onto_itself_is_named_with_its_time():
+    """The capsules touch when their axes are nearer than two radii."""
+    urdf, (times, q) = chain(), folding()
+    found = self_collisions(Robot.from_urdf(urdf), urdf, times, q)
+    assert [each.links for each in found.found] == [('link_1', 'link_3')]
+    expected = next(t for t in times if gap_of_segments(t) < 0.1 + self_collision.TOUCH)
+    assert found.found[0].time == pytest.approx(expected, abs=2 * times[1])
+    assert found.warnings == (f'self-collision: link_1 touches link_3 at {expected:.3g} s',)
+
+
+@pytest.mark.parametrize('shape', [BOX, 'cylinder radius="0.05" length="0.9"'])
+@pytest.mark.parametrize('element', ['visual', 'collision'])
+def test_other_shapes_and_visual_ones_are_found_too(shape, element):
+    urdf, motion = chain(shape, element), folding()
+    assert [each.links for each in self_collisions(Robot.from_urdf(urdf), urdf, *motion).found] == [
+        ('link_1', 'link_3')]
+
+
+def test_a_chain_that_does_not_fold_gives_no_warning():
+    urdf, (times, q) = chain(), folding()
+    assert self_collisions(Robot.from_urdf(urdf), urdf, times, 0.2 * q) == ((), ())
+
+
+def test_two_spheres_touch_at_the_sum_of_their_radii():
+    """Link 3 moves on a circle about the elbow: the distance is in closed form."""
+    urdf = chain('sphere radius="0.3"')
+    robot, times = Robot.from_urdf(urdf), np.linspace(0.0, 3.0, 3001)
+    q = np.column_stack([np.zeros_like(times), times, np.full_like(times, 0.5)])
+    # From the elbow, (1, 0), the centres are at (-1/2, 0) and at (1, 0) + 1/2 (cos 0.5, sin 0.5),
+    # turned by the time.
+    arm = np.array([1.0 + 0.5 * np.cos(0.5), 0.5 * np.sin(0.5)])
+    distance = np.hypot(np.cos(times) * arm[0] - np.sin(times) * arm[1] + 0.5,
+                        np.sin(times) * arm[0] + np.cos(times) * arm[1])
+    (found,) = self_collisions(robot, urdf, times, q).found or [None]
+    touching = np.flatnonzero(distance < 0.6 + self_collision.TOUCH)
+    assert (found is None) == (not len(touching))
+    urdf = chain('sphere radius="0.6"')
+    (found,) = self_collisions(Robot.from_urdf(urdf), urdf, times, q).found
+    first = times[np.flatnonzero(distance < 1.2 + self_collision.TOUCH)[0]]
+    assert found == SelfCollision(('link_1', 'link_3'), pytest.approx(first, abs=2e-3))
+
+
+def test_the_distance_of_hulls_is_that_of_a_closed_form():
+    cube = np.array(np.meshgrid(*3 * [[-1.0, 1.0]])).reshape(3, -1).T
+    assert self_collision._between(cube, cube + [5.0, 0.0, 0.0]) == pytest.approx([3, 0, 0],
+                                                                                 abs=1e-4)
+    assert self_collision._between(cube, cube + [5.0, 6.0, 7.0]) == pytest.approx([3, 4, 5],
+                                                                                 abs=1e-4)
+    assert np.linalg.norm(self_collision._between(cube, cube + [1.5, 0.5, 0.0])) < 1e-4
+
+
+def test_missing_meshes_and_missing_shapes_are_said():
+    times, q = folding(11)
+    for shape, text in (('mesh filename="package://none/link.stl"', 'link_1, link_2, link_3'),
+                        ('nothing', 'fewer than two links')):
+        urdf = chain(shape)
+        found = self_collisions(Robot.from_urdf(urdf), urdf, times, q)
+        assert not found.found and text in found.notes[0]
+
+
+def test_wrong_arguments_are_named():
+    urdf, (times, q) = chain(), folding(11)
+    robot = Robot.from_urdf(urdf)
+    with pytest.raises(DynamicsError, match='times has shape'):
+        self_collisions(robot, urdf, times[:5], q)
+    with pytest.raises(DynamicsError, match='urdf'):
+        self_collisions(robot, 3, times, q)
+
+
+@pytest.mark.parametrize('name', ['ur5', 'xarm7'])
+def test_small_motions_of_real_arms_give_no_false_alarm(name):
+    """Their bent links have meshes, whose whole convex hulls would contain neighbours."""
+    pytest.importorskip('trimesh')
+    robot_of = next(each for each in ROBOTS if each.name == name)
+    robot, times = Robot.from_urdf(robot_of.path), np.linspace(0.0, 10.0, 100)
+    settings = ExcitationSettings(iterations=0, positions={
+        joint: (-0.3, 0.3) for joint in robot.joint_names})
+    q = excitation(robot, settings).trajectory.sample(times)[0]
+    found = self_collisions(robot, robot_of.path.read_text(), times, q, robot_of.path.parent)
+    assert found == ((), ())
