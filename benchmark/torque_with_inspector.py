@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import rclpy
@@ -126,7 +126,8 @@ def open_page(chromium):
     finally:
         if client is not None and chromium is not None:
             client.stdin.close()   # Playwright closes the browser
-            client.wait(20.0)
+            with suppress(subprocess.TimeoutExpired):
+                client.wait(20.0)
         for process in filter(None, (client, inspector)):
             process.terminate()
             process.wait()
