@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import viser
 
 PERIOD = 0.1       # [s] between two updates of a page
+WIDTH = 410        # [px] of the panel: its six tabs stand in one row
 CURVES_EVERY = 5   # updates between two updates of the curves, which are long messages
 
 
@@ -68,6 +69,7 @@ class LivePage:
         self._view: LivePanels | None = None
         self._count = 0
         server.gui.main_panel.dock_right()
+        server.gui.main_panel.set_width(WIDTH)
         if allowed is not None:
             server.on_client_connect(self._add_controls)
 

@@ -20,6 +20,7 @@ from dynamics_node.inspector.live_state import (
     NodeModel,
     configuration_of,
     vector_of,
+    velocity_of,
 )
 from dynamics_node.inspector.loop_state import LoopState
 from dynamics_node.inspector.page import last_frame, prepare_scene
@@ -100,8 +101,9 @@ class LivePanels:
         """
         robot, frame = self._loaded(state.payloads), self._supposed.case.frame.value
         motion = self._loops.complete(MotionState(
-            configuration_of(robot, state.position, self._loops.last),
-            vector_of(robot, state.velocity), vector_of(robot, state.acceleration)))
+            configuration_of(robot, state.position, self._loops.last, state.base),
+            velocity_of(robot, state.velocity, state.base),
+            vector_of(robot, state.acceleration)))
         coordinates, external = self._loops.coordinates, vector_of(robot, state.external)
         found = figures(robot, motion, frame, external, coordinates)
         poses = self._view.move(motion.q)
@@ -121,7 +123,8 @@ class LivePanels:
     def _show_reference(self, robot: Robot, state: LiveState) -> None:
         self._ghost.show_bodies(state.reference is not None)
         if state.reference is not None:
-            self._ghost.move(configuration_of(robot, state.reference, self._loops.last))
+            self._ghost.move(configuration_of(robot, state.reference, self._loops.last,
+                                              state.base))
 
     def _show_torques(self, robot: Robot, motion: MotionState, found: Figures,
                       frame: str) -> None:

@@ -38,6 +38,17 @@ class LiveWrench(NamedTuple):
     arrived: float       # [s], of the clock of NamedValues
 
 
+class LiveBase(NamedTuple):
+    """The state of a floating base."""
+
+    joint: str                    # its joint
+    topic: str                    # of its pose
+    q: np.ndarray | None = None   # (7,) position, quaternion x y z w; None: none was received
+    v: np.ndarray | None = None   # (6,) linear, angular, in the axes of the base link
+    arrived: float = 0.0          # [s], of the clock of NamedValues
+    refusal: str = ''             # why the newest message is not used
+
+
 class LiveState(NamedTuple):
     """The newest messages of a node; None for what has never arrived."""
 
@@ -53,6 +64,7 @@ class LiveState(NamedTuple):
     acceleration: NamedValues | None = None    # of the reference
     error: NamedValues | None = None           # of positions
     external: NamedValues | None = None        # torque by the environment
+    base: LiveBase | None = None               # None: the base is fixed, or not known yet
     payloads: Mapping[str, tuple] = {}         # name -> (frame, mass, com, inertia), as effective
     wrenches: Mapping[str, LiveWrench] = {}    # by kind: 'estimated', 'given'
     contact_joints: tuple[str, ...] = ()       # beyond their thresholds, while there is a contact
@@ -94,7 +106,7 @@ def status_text(name: str, state: LiveState, robot: Robot | None, now: float) ->
     fault = '' if not state.fault and state.gate != 'fault' else (
         f'FAULT: {state.fault or "the gate is in the state fault"}. '
         'Torques are off or at the safe torque.')
-    silence = _silence(needed, state.position, now)
+    silence = _silence(needed, state.position, now) or _base_silence(state.base, now)
     if silence:
         return StatusText('silent', ' '.join(filter(None, [silence, fault])))
     if fault:
@@ -103,7 +115,7 @@ def status_text(name: str, state: LiveState, robot: Robot | None, now: float) ->
     note = '' if state.model is None else state.model.note
     refused = f'Last refused reference: {state.last_refusal}' if state.last_refusal else ''
     return StatusText('live', '. '.join(filter(None, [
-        gate, state.contact, state.health, note, refused])) + '.')
+        gate, _base_text(state.base), state.contact, state.health, note, refused])) + '.')
 
 
 def needed_joints(robot: Robot) -> list[str]:
@@ -126,6 +138,26 @@ def _silence(joints: Sequence[str], position: NamedValues, now: float) -> str:
         return ''
     which = '' if len(old) == len(joints) else f' of {_listed(old)}'
     return f'No joint states{which} for {max(age.values()):.0f} s. What is shown is old.'
+
+
+def _base_silence(base: LiveBase | None, now: float) -> str:
+    """Say that the base state is old; '' if it is not, or if there is none."""
+    if base is None or base.q is None or now - base.arrived <= SILENT:
+        return ''
+    why = f' ({base.refusal})' if base.refusal else ''
+    return (f'No base state on {base.topic} for {now - base.arrived:.0f} s{why}. What is shown is '
+            'old.')
+
+
+def _base_text(base: LiveBase | None) -> str:
+    """Say that the base is drawn at its neutral pose, or that messages are refused."""
+    if base is None or (base.q is not None and not base.refusal):
+        return ''
+    refused = f'The base state is refused: {base.refusal}' if base.refusal else ''
+    neutral = '' if base.q is not None else (
+        f'No base state on {base.topic} yet: the base is drawn at its neutral pose, and the '
+        'torques are those of that pose')
+    return '. '.join(filter(None, [neutral, refused]))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -159,17 +191,27 @@ def _new_ones(named: NamedValues | None, now: float) -> NamedValues | None:
     return NamedValues(values, named.arrived) if values else None
 
 
-def configuration_of(robot: Robot, named: NamedValues | None,
-                     rest: np.ndarray | None = None) -> np.ndarray:
-    """Return q of named positions, (nq,).
+def configuration_of(robot: Robot, named: NamedValues | None, rest: np.ndarray | None = None,
+                     base: LiveBase | None = None) -> np.ndarray:
+    """Return q of named positions and of a floating base, (nq,).
 
     :param rest: (nq,) for joints without one, or with several coordinates; None: neutral.
     """
     q = robot.neutral() if rest is None else np.array(rest)
+    if base is not None and base.q is not None:
+        q[robot.model.joint(base.joint).q] = base.q
     for joint in robot.model.joints:
         if named is not None and joint.q.stop - joint.q.start == 1 and joint.name in named.values:
             q[joint.q.start] = named.values[joint.name]
     return q
+
+
+def velocity_of(robot: Robot, named: NamedValues | None, base: LiveBase | None) -> np.ndarray:
+    """Return v of named velocities and of a floating base, zero where there is none, (nv,)."""
+    v = vector_of(robot, named)
+    if base is not None and base.v is not None:
+        v[robot.model.joint(base.joint).v] = base.v
+    return v
 
 
 def vector_of(robot: Robot, named: NamedValues | None, unknown: float = 0.0) -> np.ndarray:

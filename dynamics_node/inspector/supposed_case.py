@@ -71,7 +71,11 @@ class SupposedCase:
         :param robot: with the payloads and gravity of the node.
         :param measured: (nq,).
         """
-        self._measured = measured
+        self._measured, rest = measured, np.array(self._loops.last)
+        for joint in robot.model.joints:
+            if joint.q.stop - joint.q.start > 1:   # a floating base: it has no slider
+                rest[joint.q] = measured[joint.q]
+        self._loops.last = rest
         found, problem = None, ''
         if self.shown.value:
             try:

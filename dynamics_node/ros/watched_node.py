@@ -23,6 +23,7 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.payload_ramp import scaled
 from dynamics_node.ros.rclpy_internals import take_waiting
 from dynamics_node.ros.topic_qos import LATCHED
+from dynamics_node.ros.watched_base import WatchedBase
 from dynamics_node.ros.watched_model import WatchedModel
 from dynamics_node.srv import ListPayloads
 
@@ -34,7 +35,8 @@ WAITING = 300    # joint states between two reads: three publishers at 1 kHz
 ALL = QoSProfile(depth=WAITING, reliability=ReliabilityPolicy.BEST_EFFORT,
                  durability=DurabilityPolicy.VOLATILE)
 STATUSES = QoSProfile(depth=10)
-ENTITIES = 9 + WatchedModel.CLIENTS   # subscriptions and clients: callbacks of one read
+# Subscriptions and clients: callbacks of one read.
+ENTITIES = 9 + WatchedModel.CLIENTS + WatchedBase.SUBSCRIPTIONS
 WRENCHES = {'estimated': 'external_wrench_estimate', 'given': 'external_wrench'}
 GAINS = {'frequency': ('frequency', 'damping_ratio'), 'kp_kd': ('kp', 'kd')}   # by torque.gains
 PAYLOADS_EVERY = 1.0   # [s] between two requests for the payloads
@@ -60,6 +62,7 @@ class WatchedNode:
         self._payloads: Any = self._node.create_client(ListPayloads, f'{self.name}/list_payloads')
         self._next_request = 0.0
         self._model = WatchedModel(self._node, self.name)
+        self._floating = WatchedBase(self._node, self._namespace, NEWEST)
         self._subscribe(String, f'{self._namespace}/robot_description', self._on_description,
                         LATCHED)
         self._joints_topic, self._several = f'{self._namespace}/joint_states', False
@@ -80,13 +83,15 @@ class WatchedNode:
         self._request_payloads()
         self._model.request()
         self._take_joints()
+        if self._model.model is not None:
+            self._floating.follow(self._model.model.robot.model, self._model.parameters)
         for _ in range(ENTITIES):
             self._executor.spin_once(timeout_sec=0.0)
         exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
                      for name, space in self._node.get_node_names_and_namespaces())
         self._state = self._state._replace(
             node_exists=exists, model=self._model.model, refusal=self._model.refusal,
-            gains=self._gains())
+            base=self._floating.state(), gains=self._gains())
         return self._state
 
     def _gains(self) -> dict[str, dict[str, float]]:

@@ -46,6 +46,7 @@ def test_the_state_of_the_node_is_said_in_words():
             watched.live()
             live.update()
             shows(page, 'Torques: enabled, mode gravity')
+            assert len(tab_rows(page)) == 1
             screenshot(page, 'inspector_live')
             open_tab(page, 'Control')
             shows(page, 'started without --allow-control')
@@ -57,6 +58,13 @@ def test_the_state_of_the_node_is_said_in_words():
             assert page.errors == [] and watched.requests == []
         finally:
             server.stop()
+
+
+def tab_rows(page):
+    """Return the heights at which the tabs of the right panel stand."""
+    boxes = [page.get_by_role('tab', name=name, exact=True).first.bounding_box()
+             for name in ('Curves', 'What if', 'Control', 'Identify', 'View', 'Export')]
+    return {round(box['y']) for box in boxes}
 
 
 class Updating:

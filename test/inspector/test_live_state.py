@@ -6,15 +6,19 @@ from support import small_robots
 from support.watched_stand_in import named
 
 from dynamics_node.inspector.live_state import (
+    LiveBase,
     LiveState,
     configuration_of,
     status_text,
     vector_of,
+    velocity_of,
     without_old,
 )
 
 POSITIONS = named({'upper_joint': 0.1, 'lower_joint': 0.2, 'another': 9.0}, 100.0)
 LIVE = LiveState(True, position=POSITIONS, gate='enabled', mode='gravity')
+BASE = LiveBase('base', '/odom', np.array([1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5]), np.arange(6.0),
+                100.0)
 
 
 @pytest.fixture(scope='module')
@@ -38,7 +42,16 @@ def robot():
      'FAULT: joint_2 is too fast'),
     (LIVE._replace(health='old: x'), 100.1, 'live', 'Torques: enabled, mode gravity. old: x.'),
     (LIVE._replace(last_refusal='it begins elsewhere'), 100.1, 'live',
-     'Last refused reference: it begins elsewhere.')])
+     'Last refused reference: it begins elsewhere.'),
+    (LIVE._replace(base=BASE), 100.1, 'live', 'Torques: enabled, mode gravity.'),
+    (LIVE._replace(base=BASE._replace(arrived=93.0)), 100.1, 'silent',
+     'No base state on /odom for 7 s. What is shown is old.'),
+    (LIVE._replace(base=BASE._replace(arrived=93.0, refusal='no link')), 100.1, 'silent',
+     'for 7 s (no link).'),
+    (LIVE._replace(base=LiveBase('base', '/odom')), 100.1, 'live',
+     'No base state on /odom yet: the base is drawn at its neutral pose'),
+    (LIVE._replace(base=LiveBase('base', '/odom', refusal='no link')), 100.1, 'live',
+     'those of that pose. The base state is refused: no link.')])
 def test_each_state_is_said_in_words(robot, state, now, kind, words):
     found = status_text('/n', state, robot, now)
     assert found.kind == kind and words in found.text
@@ -47,6 +60,18 @@ def test_each_state_is_said_in_words(robot, state, now, kind, words):
 def test_a_node_without_a_description_is_loading():
     found = status_text('/n', LIVE, None, 100.1)
     assert found.kind == 'loading' and 'robot_description' in found.text
+
+
+def test_a_floating_base_has_the_pose_and_the_twist_that_arrived():
+    robot = small_robots.arm(base='floating', compile=False)
+    base = BASE._replace(joint=robot.joint_names[0])
+    q = configuration_of(robot, POSITIONS, base=base)
+    assert q.tolist() == [*BASE.q, 0.1, 0.2]
+    v = velocity_of(robot, named({'lower_joint': 3.0}, 0.0), base)
+    assert v.tolist() == [*BASE.v, 0.0, 3.0]
+    unknown = LiveBase(base.joint, '/odom')
+    assert configuration_of(robot, None, base=unknown).tolist() == robot.neutral().tolist()
+    assert velocity_of(robot, None, unknown).tolist() == [0.0] * 8
 
 
 def test_numbers_are_taken_by_name(robot):

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from support.differences import relative
 from support.tolerances import EXACT_MATHS
-from support.watched_stand_in import ARM, WatchedStandIn
+from support.watched_stand_in import ARM, WatchedStandIn, model_of
 
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.inspector.live_page import LivePage
+from dynamics_node.inspector.live_state import LiveBase
 from dynamics_node.inspector.server import open_server
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
@@ -79,3 +82,24 @@ def test_a_case_that_cannot_be_computed_is_said_and_the_robot_is_shown(page, mon
     supposed.case._gravity.value = (0.0, 0.0, -9.81)
     found, now = shown_torques(page, monkeypatch)
     assert now is not None and supposed._problem._shown == ''
+
+
+def test_a_floating_base_of_the_case_is_that_of_the_robot_now(page):
+    """It has no slider; it moves on while the case is shown."""
+    robot = Robot.from_urdf(ARM7, base='floating', compile=False)
+    model = model_of(robot)._replace(key='floating')
+    for turn in ([0.0, 0.0, 0.0, 1.0], [0.6, 0.0, 0.0, 0.8]):
+        base = LiveBase(robot.joint_names[0], '/odom', np.array([1.0, 2.0, 3.0, *turn]),
+                        np.zeros(6), np.inf)
+        page._watched.live(model=model, base=base)
+        page.update()
+        page._watched.live(model=model, base=base)
+        page.update()
+        supposed = page._view._supposed
+        supposed.shown.value = True
+        q = np.array([*base.q, *Q])
+        assert relative(json.loads(page._view.record())['torque'],
+                        robot.gravity_torque(q)) < EXACT_MATHS
+        _, state, found = supposed.of(robot, q)
+        assert relative(state.q, q) < EXACT_MATHS
+        assert relative(found.torque, robot.gravity_torque(q)) < EXACT_MATHS

@@ -70,7 +70,9 @@ def screenshot(page, name):
     """Save a picture of the page where DYNAMICS_NODE_SCREENSHOTS says, for the docs."""
     folder = os.environ.get('DYNAMICS_NODE_SCREENSHOTS')
     if folder:
-        page.screenshot(path=os.path.join(folder, f'{name}.png'))
+        # viser says late that it draws in software
+        page.screenshot(path=os.path.join(folder, f'{name}.png'),
+                        style='.mantine-Notification-root { visibility: hidden; }')
 
 
 def canvas_pixels(page):

@@ -1,22 +1,35 @@
 """Receive the state of a floating base: odometry, or a pose and a twist."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.ros import convert
 from dynamics_node.ros.frame_prefix import remove_prefix
-from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.rclpy_internals import silence
 from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
 from dynamics_node.ros.topic_qos import SENSOR, overridable
+
+
+class BaseStateOwner(Protocol):
+    """What a BaseStateSubscription reads, and the state that it changes; NodeState is one."""
+
+    parameters: Any       # with base_state and frame_prefix
+    measured_state: Any   # MeasuredState; None while there is no robot
+
+    def clock(self) -> int:
+        """Return the time for messages without a stamp [ns]."""
+
+    def catch_up(self) -> None:
+        """Store the joint states that were received before."""
 
 
 class BaseStateSubscription:
@@ -25,9 +38,14 @@ class BaseStateSubscription:
     :ivar refusals: {message type: why its newest message was refused}.
     """
 
-    def __init__(self, node: Node, node_state: NodeState) -> None:
-        """Subscribe to nothing until there is a robot."""
+    def __init__(self, node: Node, node_state: BaseStateOwner, namespace: str = '',
+                 qos: QoSProfile = SENSOR) -> None:
+        """Subscribe to nothing until there is a robot.
+
+        :param namespace: of the topics, with a slash at its end; '': that of the node.
+        """
         self._node, self._node_state = node, node_state
+        self._namespace, self._qos = namespace, qos
         self._subscriptions: list[Subscription] = []
         self.refusals: dict[str, str] = {}
         self.entities = [(BaseStateSubscription.close, self)]
@@ -43,7 +61,8 @@ class BaseStateSubscription:
                       [(PoseStamped, 'base_pose', self.on_pose),
                        (TwistStamped, 'base_twist', self.on_twist)])
             self._subscriptions = [
-                self._node.create_subscription(kind, topic, callback, **overridable(SENSOR))
+                self._node.create_subscription(kind, self._namespace + topic, callback,
+                                               **overridable(self._qos))
                 for kind, topic, callback in topics]
 
     def close(self) -> None:
