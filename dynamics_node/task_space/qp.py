@@ -92,7 +92,7 @@ def _stacked(*parts):
     """Return the limits of all rows; of (count, limits, default) those with a count."""
     given = [np.full(count, default) if limits is None else limits
              for count, limits, default in parts if count]
-    return given[0] if len(given) == 1 else np.concatenate(given)
+    return given[0] if len(given) == 1 else np.concatenate([np.zeros(0), *given])
 
 
 def _residual(P, q, rows, low, high, x, forces):

@@ -111,7 +111,7 @@ def _improved(x, N, level, limits):
     all_free = N is identity(len(x))  # of the first level: products with N are left out
     parts = factors(level.A if all_free else level.A @ N, norm(level.A))
     own = limits.with_rows(level)
-    if not parts.T.size and not own.broken(x).any():  # the level has no freedom to use
+    if not parts.T.size and not parts.weak and not own.broken(x).any():  # nothing to improve
         return x, N, own, 'solved'
     goal = parts.U.T @ (level.b - level.A @ x)
     T = parts.T if all_free else N @ parts.T
