@@ -9,7 +9,7 @@ from dynamics_node.checks import at_least_zero, choice, finite, flag, mapping, p
 from dynamics_node.errors import ModelError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
-from dynamics_node.model.mimic import chains, resolve_mimic
+from dynamics_node.model.mimic import chains, resolve_mimic, within_followers
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
 from dynamics_node.model.records import JointRecord, RobotRecord
 from dynamics_node.model.tree import depth_first
@@ -44,7 +44,8 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     locked_at = _locked_positions(order, locked)
     follows = resolve_mimic(order, locked_at)
     bodies, frames, base_inertia = _lump(record.links, root, order, locked_at)
-    joints = _joint_infos(order, locked_at, follows)
+    masters, contradictions = within_followers(order, follows)
+    joints = _joint_infos([masters.get(joint.name, joint) for joint in order], locked_at, follows)
     place = {info.name: info for info in joints}
     bodies = tuple(_body(body, place, follows) for body in bodies)
     constants = _joint_constants(order, joints, locked_at, follows, armature,
@@ -54,7 +55,7 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     return Model(record.name, bodies, joints, frames, root, parents, base_inertia, gravity,
                  **constants, friction_speed=positive('friction_speed', friction_speed),
                  inertia_scale=_inertia_scale(bodies, joints), links=record.links,
-                 warnings=(*record.warnings, *chains(order)), inertias=own)
+                 warnings=(*record.warnings, *chains(order), *contradictions), inertias=own)
 
 
 def _with_base(base, root, order):

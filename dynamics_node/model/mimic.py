@@ -1,6 +1,6 @@
-"""Resolve mimic joints: the master, ratio and offset of each follower, chains folded."""
+"""Resolve mimic joints: master, ratio and offset of each follower, and the limits of masters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -73,3 +73,41 @@ def chains(order: Sequence[JointRecord]) -> Iterator[str]:
         if leader is not None and leader.mimic:
             yield (f"joint '{joint.name}' mimics '{leader.name}', which mimics "
                    f"'{leader.mimic.joint}': the chain is folded")
+
+
+def within_followers(order: Sequence[JointRecord], follows: Mapping[str, tuple[str, float, float]]
+                     ) -> tuple[dict[str, JointRecord], list[str]]:
+    """Return {master: its record, limited so that no follower leaves its own limits}; warnings.
+
+    lower <= ratio q + offset <= upper and |ratio v| <= max_velocity. Effort limits stay: how the
+    torque of a master is shared among its followers is unknown. A continuous master with a limited
+    follower becomes revolute. Limits of a follower that leave no motion to its master are ignored,
+    with a warning; so are [0, 0], the default of URDF, without one.
+    """
+    by_name = {joint.name: joint for joint in order}
+    masters: dict[str, JointRecord] = {}
+    warnings = []
+    for name, (master, ratio, offset) in follows.items():
+        own, leader = by_name[name], masters.get(master, by_name[master])
+        least, most = _seen_from_master(own, ratio, offset)
+        lower, upper = max(leader.lower, least), min(leader.upper, most)
+        if not lower < upper and leader.lower < leader.upper:  # the gripper of PR2: at 0 only
+            warnings.append(f"joint '{name}' with the limits [{own.lower:g}, {own.upper:g}] mimics "
+                            f"'{master}', to which they leave no motion within its limits "
+                            f"[{leader.lower:g}, {leader.upper:g}]: those of '{name}' are ignored")
+            lower, upper = leader.lower, leader.upper
+        fastest = own.max_velocity / abs(ratio) if ratio else np.nan
+        limited = leader.kind == 'continuous' and np.isfinite([lower, upper]).any()
+        masters[master] = leader._replace(
+            kind='revolute' if limited else leader.kind, lower=lower, upper=upper,
+            max_velocity=float(np.fmin(leader.max_velocity, fastest)))  # nan is unknown
+    return masters, warnings
+
+
+def _seen_from_master(joint, ratio, offset):
+    """Return the range of the master's position in which a follower is within its limits."""
+    if joint.lower == joint.upper == 0.0:
+        return -np.inf, np.inf
+    if not ratio:  # the follower does not move: any position of the master, or none
+        return (-np.inf, np.inf) if joint.lower <= offset <= joint.upper else (np.inf, -np.inf)
+    return sorted(((joint.lower - offset) / ratio, (joint.upper - offset) / ratio))

@@ -64,21 +64,16 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
     n = len(q)
     m, p = (0 if M is None else len(M) for M in (G, A))
     k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
-    low, high = np.empty((2, k + m + p))
-    for first, last, least, most in ((0, k, lb, ub), (k, k + m, lower, upper),
-                                     (k + m, k + m + p, b, b)):
-        if first < last:
-            low[first:last] = -UNLIMITED if least is None else least
-            high[first:last] = UNLIMITED if most is None else most
-    np.maximum(low, -UNLIMITED, out=low)
-    np.minimum(high, UNLIMITED, out=high)
+    low = np.maximum(_stacked((k, lb, -UNLIMITED), (m, lower, -UNLIMITED), (p, b, b)), -UNLIMITED)
+    high = np.minimum(_stacked((k, ub, UNLIMITED), (m, upper, UNLIMITED), (p, b, b)), UNLIMITED)
     if (low > high).any():
         return _nothing(n, m, p, 'infeasible')
-    some = [M for M in (G, A) if M is not None]
+    some = [M for M, count in ((G, m), (A, p)) if count]
     rows = np.ascontiguousarray(some[0]) if len(some) == 1 else np.concatenate(
         [np.zeros((0, n)), *some])
     sense = np.zeros(k + m + p, dtype=np.int32)
-    sense[k + m:] = EQUALITY
+    if p:
+        sense[k + m:] = EQUALITY
     P, q = np.ascontiguousarray(P), np.ascontiguousarray(q)
     for tolerance in (TOLERANCE, TOUCHING):
         x, _, flag, info = solve(P, q, rows, high, low, sense, primal_tol=tolerance)
@@ -93,27 +88,43 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
                       forces[k + m:], residual)
 
 
+def _stacked(*parts):
+    """Return the limits of all rows; of (count, limits, default) those with a count."""
+    given = [np.full(count, default) if limits is None else limits
+             for count, limits, default in parts if count]
+    return given[0] if len(given) == 1 else np.concatenate([np.zeros(0), *given])
+
+
 def _residual(P, q, rows, low, high, x, forces):
     """Return the largest violation of the KKT conditions, nan if any term is.
 
     Stationarity, primal feasibility, and complementarity.
     """
     k = len(forces) - len(rows)
-    curved = P @ x
-    balance = curved + q + forces[k:] @ rows
+    terms = np.empty((3, len(q)))  # reduced together: a call of NumPy takes longer than its work
+    curved, linear, balance = terms
+    np.matmul(P, x, out=curved)
+    linear[:] = q
+    np.matmul(forces[k:], rows, out=balance)
+    balance += curved
+    balance += q
     where = rows @ x
     if k:
         balance += forces[:k]
         where = np.concatenate([x, where])
-    size = max(np.abs(curved).max(initial=0.0), np.abs(q).max(initial=0.0)) or 1.0
     # Excess over the nearer limit; of rows with a force, distance from the limit that exerts it.
     afar = np.maximum(where - high, low - where)
     active = forces.nonzero()[0]
     if active.size:
-        afar[active] = np.abs(where[active] - np.where(forces[active] > 0.0, high[active],
-                                                       low[active]))
-    return float(np.maximum(np.abs(balance).max(initial=0.0) / size,
-                            (afar / (1.0 + np.abs(where))).max(initial=0.0)))
+        limit = np.where(forces[active] > 0.0, high[active], low[active])
+        afar[active] = np.abs(where[active] - limit)
+    np.abs(where, out=where)
+    where += 1.0
+    afar /= where
+    np.abs(terms, out=terms)
+    curved, linear, unbalanced = np.maximum.reduce(terms, axis=1, initial=0.0).tolist()
+    unbalanced /= max(curved, linear) or 1.0
+    return float(np.maximum(unbalanced, np.maximum.reduce(afar, initial=0.0)))
 
 
 def _nothing(n, m, p, status):

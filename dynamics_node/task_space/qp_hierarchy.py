@@ -59,11 +59,12 @@ def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
     limits = _FixedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
     x, N = np.zeros(n), identity(n)
     if must is not None:
-        parts = factors(must.A, norm(must.A))
-        x, N = parts.solved(must.b), parts.free
-        missed = np.abs(must.A @ x - must.b).max(initial=0.0)
-        if missed > MISSED * (1.0 + np.abs(must.b).max(initial=0.0)):
-            return HierarchySolution(x, 'infeasible')
+        if len(must.A):
+            parts = factors(must.A, norm(must.A))
+            x, N = parts.solved(must.b), parts.free
+            missed = np.abs(must.A @ x - must.b).max()
+            if missed > MISSED * (1.0 + np.abs(must.b).max()):
+                return HierarchySolution(x, 'infeasible')
         limits = limits.with_rows(must)
     shortest = Level(identity(n), np.zeros(n)) if last is None else last
     for level in [*levels, shortest]:
@@ -107,25 +108,33 @@ class _FixedRows(NamedTuple):
 
 def _improved(x, N, level, limits):
     """Return (x, N, limits, status) after the optimum of a level over x + N y."""
-    parts = factors(level.A @ N, norm(level.A))
-    goal = parts.U.T @ (level.b - level.A @ x)
-    free = N @ parts.free
-    best = x + N @ (parts.T @ goal)
+    all_free = N is identity(len(x))  # of the first level: products with N are left out
+    parts = factors(level.A if all_free else level.A @ N, norm(level.A))
     own = limits.with_rows(level)
+    if not parts.T.size and not parts.weak and not own.broken(x).any():  # nothing to improve
+        return x, N, own, 'solved'
+    goal = parts.U.T @ (level.b - level.A @ x)
+    T = parts.T if all_free else N @ parts.T
+    best = x + T @ goal
     if not own.broken(best).any():  # the unconstrained optimum is feasible
-        return best, free, own, 'solved'
-    out_of_reach = _lengths(limits.G @ N) <= UNFELT * _lengths(limits.G)
-    if (out_of_reach & limits.broken(x)).any():
-        return x, N, limits, 'infeasible'
-    limits = limits.without(out_of_reach)
-    scaled = np.concatenate([parts.T, parts.rest], axis=1)  # y = scaled (u, w), |A N y| = |u|
-    step, active, status = _least_miss(goal, N @ scaled, x, level, limits)
+        return best, N @ parts.free, own, 'solved'
+    lengths = _lengths(limits.G)
+    out_of_reach = (lengths if all_free else _lengths(limits.G @ N)) <= UNFELT * lengths
+    if out_of_reach.any():
+        if (out_of_reach & limits.broken(x)).any():
+            return x, N, limits, 'infeasible'
+        limits = limits.without(out_of_reach)
+    rest = N @ parts.rest
+    # y = (T, rest) (u, w), |A N y| = |u|
+    step, active, status = _least_miss(goal, np.concatenate([T, rest], axis=1), x, level, limits)
     if status != 'solved':
         return x, N, limits, status
     limits = limits.with_rows(level, x + step)
-    # Rows active at one optimum are active at every optimum: from now on equalities.
-    active_rows = limits.G[active]
-    free = free @ factors(active_rows @ free, norm(active_rows)).rest
+    free = rest[:, parts.weak:]
+    if free.shape[1] and active.any():
+        # Rows active at one optimum are active at every optimum: from now on equalities.
+        active_rows = limits.G[active]
+        free = free @ factors(active_rows @ free, norm(active_rows)).rest
     return x + step, free, limits.without(active), 'solved'
 
 
@@ -139,7 +148,8 @@ def _least_miss(goal, T, x, level, limits):
     :return: active: the active rows of the limits, then of the level, booleans.
     """
     r, k = len(goal), T.shape[1]
-    G, lower, upper = limits.G @ T, limits.lower - limits.G @ x, limits.upper - limits.G @ x
+    G, here = limits.G @ T, limits.G @ x
+    lower, upper = limits.lower - here, limits.upper - here
     m, slacks = len(G), 0
     if level.C is not None:  # C x - s <= upper, C x + s >= lower
         slacks, C, at = len(level.C), level.C @ T, level.C @ x
@@ -149,14 +159,18 @@ def _least_miss(goal, T, x, level, limits):
         upper = np.concatenate([upper, level.upper - at, unlimited])
     weights = np.concatenate([np.ones(r), np.full(k - r, PROXIMAL), np.ones(slacks)])
     centre = np.concatenate([goal, np.zeros(k - r + slacks)])
+    P, size = np.diag(weights), 1.0 + norm(goal)
     for _ in range(ROUNDS):
-        solution = solve_qp(np.diag(weights), -weights * centre, G, lower, upper)
+        solution = solve_qp(P, -weights * centre, G, lower, upper)
         if not solution.solved:
             return None, None, solution.status
+        if r == k:
+            break
         proximal_force = PROXIMAL * np.abs(solution.x[r:k] - centre[r:k]).max(initial=0.0)
-        if proximal_force <= SETTLED * (1.0 + np.linalg.norm(goal)):
+        if proximal_force <= SETTLED * size:
             break
         centre[r:k] = solution.x[r:k]
     force = np.abs(solution.rows) * _lengths(G)
-    force = np.concatenate([force[:m], force[m:m + slacks] + force[m + slacks:]])
-    return T @ solution.x[:k], force > ACTIVE * (1.0 + np.linalg.norm(goal)), 'solved'
+    if slacks:
+        force = np.concatenate([force[:m], force[m:m + slacks] + force[m + slacks:]])
+    return T @ solution.x[:k], force > ACTIVE * size, 'solved'

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from support.real_robots import ROBOTS, Coupled
 from support.tolerances import EXACT_MATHS, SOLVED
 from support.urdf_pieces import LIMIT, joint, link, mimic, robot
 
-from dynamics_node import Robot
+from dynamics_node import Robot, Target
 from dynamics_node.model.mimic import resolve_mimic
 from dynamics_node.model.read_urdf import read_urdf
 
+WITH_MIMICS = ('panda', 'baxter', 'tiago_pro', 'pr2', 'talos_grippers')  # of ROBOTS
 LINKS = [link(name, 1.0 + 0.3 * i) for i, name in enumerate(('base', 'a', 'b', 'c', 'd'))]
 
 
@@ -126,3 +128,108 @@ def test_a_long_chain_of_followers_is_resolved_in_linear_time():
     follows, _ = followers(text)
     assert len(follows) == n - 1
     assert follows['j0'] == (f'j{n - 1}', -1.0, 1.0)
+
+
+def limited(lower, upper, velocity=3.0, like=''):
+    """Return the elements inside a joint with these limits; like: its <mimic>."""
+    return (f'<limit lower="{lower}" upper="{upper}" effort="10" velocity="{velocity}"/>'
+            f'<axis xyz="0 1 0"/>{like}')
+
+
+def like(master, multiplier, offset=0.0):
+    """Return <mimic>."""
+    return f'<mimic joint="{master}" multiplier="{multiplier}" offset="{offset}"/>'
+
+
+def limits_of(**inside):
+    """Return (lower, upper, max_velocity) of joint a of `robots`, and its warnings."""
+    model = Robot.from_urdf(robots(**inside)[0]).model
+    first = model.joints[0]
+    assert first.name == 'a'
+    return (first.lower, first.upper, first.max_velocity), [
+        text for text in model.warnings if 'ignored' in text]
+
+
+@pytest.mark.parametrize('inside, expected', [
+    ({'d': limited(-0.5, 1.0, 6.0, like('a', 2, 0.5))}, (-0.5, 0.25, 3.0)),
+    ({'d': limited(-0.5, 1.0, 3.0, like('a', -2, 0.5))}, (-0.25, 0.5, 1.5)),
+    ({'d': limited(-9.0, 9.0, 9.0, like('a', 1))}, (-2.0, 2.0, 3.0)),
+    ({'d': limited(-9.0, 0.5, 0.0, like('a', 1))}, (-2.0, 0.5, 3.0)),   # velocity 0 is unknown
+    ({'d': limited(0.0, 0.0, 3.0, like('a', 1))}, (-2.0, 2.0, 3.0)),
+    ({'d': limited(-0.5, 1.0, 0.1, like('a', 0, 0.5))}, (-2.0, 2.0, 3.0)),
+    # the follower of a follower: q_d = -2 (0.5 q_a + 1) + 3 = 1 - q_a
+    ({'c': limited(-9.0, 9.0, 9.0, like('a', 0.5, 1)),
+      'd': limited(0.0, 1.5, 9.0, like('c', -2, 3))}, (-0.5, 1.0, 3.0)),
+    # two followers, each with one end
+    ({'c': limited(-0.5, 9.0, 9.0, like('a', 1)),
+      'd': limited(-0.25, 9.0, 9.0, like('a', -1))}, (-0.5, 0.25, 3.0)),
+])
+def test_limits_of_followers_narrow_those_of_their_master(inside, expected):
+    """By hand: lower <= ratio q + offset <= upper, |ratio v| <= velocity."""
+    limits, warnings = limits_of(a=limited(-2.0, 2.0), **inside)
+    assert np.allclose(limits, expected, rtol=EXACT_MATHS, atol=0.0)
+    assert warnings == []
+
+
+@pytest.mark.parametrize('multiplier', [1.0, 0.0, 1.5])
+def test_limits_that_leave_no_motion_are_ignored_with_a_warning(multiplier):
+    """The follower may be at 3 to 4, its master at +-2: never, never, and at 2 alone."""
+    limits, warnings = limits_of(a=limited(-2.0, 2.0),
+                                 d=limited(3.0, 4.0, 9.0, like('a', multiplier)))
+    assert limits == (-2.0, 2.0, 3.0)
+    assert len(warnings) == 1
+    assert "joint 'd' with the limits [3, 4] mimics 'a'" in warnings[0]
+
+
+def test_a_master_that_may_not_move_keeps_its_limits():
+    limits, warnings = limits_of(a=limited(1.0, 1.0), d=limited(0.0, 4.0, 9.0, like('a', 2.0)))
+    assert limits == (1.0, 1.0, 3.0)
+    assert warnings == []
+
+
+def test_a_continuous_master_of_a_limited_follower_is_revolute():
+    """Its position is then limited, and not wrapped."""
+    text, _ = robots(d=limited(-0.5, 1.0, 3.0, like('b', 0.5)))
+    model = Robot.from_urdf(text).model
+    assert (model.joint('b').kind, model.joint('b').lower, model.joint('b').upper) == (
+        'revolute', -1.0, 2.0)
+    assert Robot.from_urdf(Robot.from_urdf(text).to_urdf()).model.joint('b').upper == 2.0
+
+
+def test_a_locked_follower_does_not_limit_its_master():
+    text, _ = robots(a=limited(-2.0, 2.0), d=limited(-0.5, 1.0, 3.0, like('a', 1)))
+    assert Robot.from_urdf(text, locked={'d': 0.1}).model.joint('a').upper == 2.0
+
+
+@pytest.mark.parametrize('example', [
+    example for example in ROBOTS if isinstance(example, Coupled) or example.name in WITH_MIMICS],
+    ids=str)
+def test_no_mimic_joint_of_a_real_robot_leaves_its_limits(example):
+    """Positions of masters over their whole range; the limits are read by another parser."""
+    model = Robot.from_urdf(example.urdf, base=example.base).model
+    elements = {one.get('name'): one.find('limit') for one in example.xml().findall('joint')}
+    ignored = ' '.join(text for text in model.warnings if 'are ignored' in text)
+    for name, (master, ratio, offset) in example.mimics().items():
+        limit, leader = elements[name], model.joint(master)
+        if name == master or limit is None or f"those of '{name}' are ignored" in ignored:
+            continue
+        lower, upper = (float(limit.get(key, 0.0)) for key in ('lower', 'upper'))
+        if not lower == upper == 0.0:
+            ends = ratio * np.array([leader.lower, leader.upper]) + offset
+            assert ends.min() >= lower - 1e-12
+            assert ends.max() <= upper + 1e-12
+
+
+def test_inverse_kinematics_keeps_a_follower_within_its_limits():
+    """A target that the master reaches only with its follower beyond the limit is refused."""
+    def arm(follower):
+        return Robot.from_urdf(robot(
+            link('base'), link('a'), link('d'), joint('a', 'base', 'a', inside=limited(-2.0, 2.0)),
+            joint('d', 'a', 'd', inside=follower)), compile=False)
+    free = arm(limited(-9.0, 9.0, 3.0, like('a', -2)))
+    tight = arm(limited(-1.0, 9.0, 3.0, like('a', -2)))
+    goal = Target('d', free.frame_pose([0.9], 'd')[:3, 3])
+    assert free.inverse_kinematics([goal], start=[0.4]).success
+    found = tight.inverse_kinematics([goal], start=[0.4])
+    assert not found.success
+    assert found.q[0] <= 0.5 + 1e-12

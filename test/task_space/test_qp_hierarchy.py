@@ -87,3 +87,13 @@ def test_contradictory_hard_constraints_are_infeasible():
     both = Level(one[:1], np.ones(1), one[:1], np.array([2.0]), np.array([3.0]))
     for must in (twice, crossed, both):
         assert hierarchical_qp(wanted, must).status == 'infeasible'
+
+
+def test_a_direction_that_a_level_barely_feels_is_not_given_to_lower_levels():
+    """Level 2 sees what level 1 leaves at 1e-11 of its norm: too weak to control, but not free."""
+    levels = [Level(np.array([[1.0, 0.0]]), np.array([1.0])),
+              Level(np.array([[1.0, 1e-11]]), np.array([2.0])),
+              Level(np.array([[0.0, 1.0]]), np.array([3.0]))]
+    x, status = hierarchical_qp(levels)
+    assert status == 'solved'
+    assert np.allclose(x, [1.0, 0.0], rtol=0.0, atol=1e-12)
