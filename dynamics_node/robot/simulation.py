@@ -157,7 +157,7 @@ class Simulation:
             result is too large.
         """
         period = checks.positive('period', period)
-        step = period if step is None else checks.positive('step', step)
+        step = period if step is None else min(period, checks.positive('step', step))
         only_end = checks.flag('only_end', only_end)
         torques = held_torques(torque, periods, self._model.nv)
         if torques.periods * max(1.0, period / step) > MOST_STEPS:
