@@ -163,13 +163,14 @@ class Simulation:
         if torques.periods * max(1.0, period / step) > MOST_STEPS:
             raise DynamicsError(f'step is {step} s, and {torques.periods} periods of {period} s '
                                 f'need more than {MOST_STEPS} of it; expected a longer step')
-        q, v, n = self._start(q, v)
-        self._check_friction(q, step)
+        first_q, first_v, n = self._start(q, v)
+        self._check_friction(first_q, step)
         if torques.motions is not None:
             if n not in (None, torques.motions):
                 raise DynamicsError(f'torque has {torques.motions} motions, and q and v have {n} '
                                     'states; expected as many, or one state')
-            q, v = (np.broadcast_to(each, (torques.motions, each.shape[-1])) for each in (q, v))
+            first_q, first_v = (np.broadcast_to(each, (torques.motions, each.shape[-1]))
+                                for each in (first_q, first_v))
         valid = self._sets.of(constraints)
         rates = arguments.check_stabilisation(stabilisation)
 
@@ -179,7 +180,7 @@ class Simulation:
         # a policy, and wrenches of each motion, need all states at once
         threads = 1 if torques.policy or wrenches is not None else most_threads()
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
-            return roll_out(integrator_of, torques, period, q, v, only_end, threads)
+            return roll_out(integrator_of, torques, period, first_q, first_v, only_end, threads)
 
     def _on_soft_ground(self, run: _Run, contacts, touch, q, v) -> _Start:
         ground = SoftGround(self._dispatcher, contacts, touch, q, v)

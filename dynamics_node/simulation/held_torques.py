@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,8 @@ class HeldTorques:
 
     def __init__(self, table: np.ndarray | TorqueFunction, periods: int):
         """Take torques (T, nv) or (N, T, nv), or a policy f(t, q, v)."""
-        self._table, self.periods, self.policy = table, periods, callable(table)
+        self._table: Any = table
+        self.periods, self.policy = periods, callable(table)
         self.motions = len(table) if isinstance(table, np.ndarray) and table.ndim == 3 else None
         self._tau = np.empty(0)
 
