@@ -329,8 +329,8 @@ class Robot:
     spring_torque = Delegate('_force_elements', ForceElements.spring_torque)
     actuator_motion = Delegate('_force_elements', ForceElements.actuator_motion)
     actuator_forces = Delegate('_force_elements', ForceElements.actuator_forces)
-
     simulate = Delegate('_simulation', Simulation.simulate)
+    rollouts = Delegate('_simulation', Simulation.rollouts)
 
     # Derivatives -------------------------------------------------------------------------------
 

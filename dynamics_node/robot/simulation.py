@@ -19,12 +19,13 @@ from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
-from dynamics_node.robot.dispatch import Dispatcher
+from dynamics_node.robot.dispatch import Dispatcher, most_threads
 from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.robot.rigid_ground import RigidGround
 from dynamics_node.robot.soft_ground import SoftGround
 from dynamics_node.simulation.equations_of_motion import Acceleration, EquationsOfMotion
 from dynamics_node.simulation.friction_stiffness import check_friction
+from dynamics_node.simulation.held_torques import Rollouts, held_torques, roll_out
 from dynamics_node.simulation.output_times import (
     ContactFunction,
     Integrator,
@@ -135,6 +136,51 @@ class Simulation:
                                first_v, no_contacts)
             return simulate(start.integrator, torques, first_q, start.v, times,
                             checks.check_callable('progress', progress), start.contacts)
+
+    def rollouts(self, q: ArrayLike, v: ArrayLike, torque: Torque, period: float,
+                 periods: int | None = None, wrenches: WrenchSource = None,
+                 constraints: Constraints = None, step: float | None = None,
+                 stabilisation: ArrayLike = STABILISATION, only_end: bool = False) -> Rollouts:
+        """Return the Rollouts (time, q, v, tau) of N motions whose torques are held over periods.
+
+        The motion between is that of `simulate` with 'rk4'; all N advance together. One state with
+        torques (N, T, nv) gives N motions from it, as sampling-based control needs them.
+
+        :param torque: (T, nv), the same for all motions; (N, T, nv); or a policy f(t, q, v), called
+            once per period with all states.
+        :param period: for which a torque is held [s].
+        :param periods: T, their number; needed if torque is a policy.
+        :param wrenches, constraints, stabilisation: as of simulate.
+        :param step: greatest step [s]; None: one per period.
+        :param only_end: keep only the last state of each motion, to save memory.
+        :raise DynamicsError: a motion diverges, the step is too long for dry friction, or the
+            result is too large.
+        """
+        period = checks.positive('period', period)
+        step = period if step is None else min(period, checks.positive('step', step))
+        only_end = checks.flag('only_end', only_end)
+        torques = held_torques(torque, periods, self._model.nv)
+        if torques.periods * max(1.0, period / step) > MOST_STEPS:
+            raise DynamicsError(f'step is {step} s, and {torques.periods} periods of {period} s '
+                                f'need more than {MOST_STEPS} of it; expected a longer step')
+        first_q, first_v, n = self._start(q, v)
+        self._check_friction(first_q, step)
+        if torques.motions is not None:
+            if n not in (None, torques.motions):
+                raise DynamicsError(f'torque has {torques.motions} motions, and q and v have {n} '
+                                    'states; expected as many, or one state')
+            first_q, first_v = (np.broadcast_to(each, (torques.motions, each.shape[-1]))
+                                for each in (first_q, first_v))
+        valid = self._sets.of(constraints)
+        rates = arguments.check_stabilisation(stabilisation)
+
+        def integrator_of(torques):
+            acceleration = self._acceleration(_Forces(torques, wrenches, rates, None), valid)
+            return RungeKutta(EquationsOfMotion(self._model, acceleration), step)
+        # a policy, and wrenches of each motion, need all states at once
+        threads = 1 if torques.policy or wrenches is not None else most_threads()
+        with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
+            return roll_out(integrator_of, torques, period, first_q, first_v, only_end, threads)
 
     def _on_soft_ground(self, run: _Run, contacts, touch, q, v) -> _Start:
         ground = SoftGround(self._dispatcher, contacts, touch, q, v)

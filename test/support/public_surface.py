@@ -202,6 +202,7 @@ OTHERS = {
     'Spring': {'joint': 'joint_1', 'stiffness': 1.0, 'damping': 0.1, 'rest': 0.2},
     'Robot.whole_body': {'tasks': [Task('rest', 'torque')]},
     'Robot.simulate': {'time': (0.0, 1e-5), 'step': 1e-5},
+    'Robot.rollouts': {'torque': np.zeros((1, 7)), 'period': 1e-5, 'periods': 1, 'step': 10.0},
     'Constraint': {'kind': 'point_contact', 'frame': 'tool0'},
     'FrameMotion': {'linear': (0.1, 0.0, 0.0)}, 'Target': {'position': (0.3, 0.1, 0.5)},
     'read_constraints': {'source': '{constraints: []}'},
