@@ -24,13 +24,15 @@ from ros_calls import cpu_seconds
 from sensor_msgs.msg import JointState
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'examples'))
-from processes import own_domain  # noqa: E402
+from processes import die_with_parent, own_domain, program_of  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.fleet_client import FleetClient, find_robots  # noqa: E402
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+PROFILE = Path(__file__).resolve().parent / 'fleet.xml'
+PROFILE_VARIABLES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 PATIENCE = 300.0   # [s] until all nodes are there
 
 
@@ -42,10 +44,12 @@ def main():
     options = parser.parse_args()
     names = [f'/arm_{k}' for k in range(options.robots)]
     with own_domain():
+        os.environ.update(dict.fromkeys(PROFILE_VARIABLES, str(PROFILE)))
+        options.begin = time.monotonic()
         nodes = [subprocess.Popen(
-            ['dynamics_node', '--ros-args', '-p', f'robot_description:={ARM7}', '-r',
-             f'__ns:={name}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name in names]
+            [str(program_of('dynamics_node')), '--ros-args', '-p', f'robot_description:={ARM7}',
+             '-r', f'__ns:={name}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, preexec_fn=die_with_parent) for name in names]
         rclpy.init()
         try:
             print(json.dumps(measure(nodes, names, options), indent=2))
@@ -64,12 +68,11 @@ def measure(nodes, names, options):
     stop = threading.Event()
     spinning = threading.Thread(target=spin, args=(executor, stop))
     spinning.start()
-    begin = time.monotonic()
     found = find_robots(node, PATIENCE, len(names))
     assert len(found) == len(names), f'{len(found)} of {len(names)} nodes after {PATIENCE} s'
     fleet = FleetClient(node, timeout=PATIENCE, discovery=PATIENCE)
     fleet.call('model_report')
-    started = time.monotonic() - begin
+    started = time.monotonic() - options.begin
     wait_until_idle(nodes)
     quiet = share_of_core(nodes, options.seconds)
     publish = threading.Thread(target=publish_states, args=(node, names, options, stop))
