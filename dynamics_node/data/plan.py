@@ -93,7 +93,7 @@ def _check_units(robot, mapping, opened):
     q = joint_values(robot, mapping.position, batch)
     q = q[~invalid_positions(q)]
     for joint, x in zip(map(robot.model.joint, robot.joint_names), q.T):
-        if len(x) and 0.0 < joint.upper - joint.lower < np.inf:   # limits 0 and 0 are no limits
+        if len(x) and np.isfinite(joint.upper - joint.lower):
             low, high = np.percentile(x, USUAL)
             unit = position_unit(joint, x[(x >= low) & (x <= high)],
                                  ROOM * (joint.upper - joint.lower))
