@@ -69,7 +69,7 @@ def main():
             for each in nodes:
                 each.wait(PATIENCE)
             if server is not None:
-                os.killpg(server.pid, signal.SIGTERM)
+                server.terminate()
                 server.wait(PATIENCE)
 
 
@@ -77,8 +77,8 @@ def start_server(domain):
     """Start a discovery server, which this process and its nodes use from now on."""
     address = f'127.0.0.1:{SERVER_PORT + domain}'
     host, port = address.split(':')
-    # a session of its own: the program starts the server as a child
-    server = subprocess.Popen(['fastdds', 'discovery', '-i', '0', '-l', host, '-p', port],
+    # what `fastdds discovery` starts as a child, which would outlive a kill of this process
+    server = subprocess.Popen(['fast-discovery-server', '-i', '0', '-l', host, '-p', port],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True, preexec_fn=die_with_parent)
     os.environ['ROS_DISCOVERY_SERVER'] = address
