@@ -100,7 +100,7 @@ def _copy(example, source, target):
 
 
 def alone(function, *arguments, kill_after=None):
-    """Return (seconds, MB at most) of a call in a process of its own."""
+    """Return (seconds, MB at most, CPU seconds) of a call in a process of its own."""
     context = multiprocessing.get_context('spawn')
     receiver, sender = context.Pipe(False)
     process = context.Process(target=_measured, args=(sender, function, arguments))
@@ -121,10 +121,10 @@ def alone(function, *arguments, kill_after=None):
 def _measured(sender, function, arguments):
     Robot.from_urdf(ARM7).compile(wait=True, frames=['tool0'])
     sender.send('begun')
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     function(*arguments)
-    seconds = time.perf_counter() - begun
-    sender.send((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0))
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu
+    sender.send((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0, cpu))
 
 
 def equal(one, other):
@@ -152,20 +152,25 @@ def run(arguments):
             source.mkdir()
             make(source, arguments.rows, arguments.files)
         times = {'annotate': [], 'copy': []}
+        cpu = {'annotate': [], 'copy': []}
         memory = []
         for _ in range(arguments.runs):
             shutil.rmtree(folder / 'out', ignore_errors=True)
-            seconds, megabytes = alone(annotated, source, folder / 'out')
-            times['annotate'].append(seconds)
-            memory.append(megabytes)
             shutil.rmtree(folder / 'copy', ignore_errors=True)
-            times['copy'].append(alone(copied, source, folder / 'copy',
-                                       folder / 'out' / 'file-000.parquet')[0])
+            for name, (seconds, megabytes, used) in (
+                    ('annotate', alone(annotated, source, folder / 'out')),
+                    ('copy', alone(copied, source, folder / 'copy',
+                                   folder / 'out' / 'file-000.parquet'))):
+                times[name].append(seconds)
+                cpu[name].append(used)
+                memory += [megabytes] if name == 'annotate' else []
         shutil.rmtree(folder / 'copy')
         fastest, plain = min(times['annotate']), min(times['copy'])
         rows = sum(pq.read_metadata(path).num_rows for path in source.iterdir())
         print(f'{rows} rows: annotated in {fastest:.2f} s, read and written in {plain:.2f} s: '
-              f'{fastest / plain:.2f} times; {max(memory):.0f} MB')
+              f'{fastest / plain:.2f} times; {max(memory):.0f} MB; CPU '
+              f'{min(cpu["annotate"]):.2f} s and {min(cpu["copy"]):.2f} s: '
+              f'{min(cpu["annotate"]) / min(cpu["copy"]):.2f} times')
         kill_after = random.uniform(0.1, 0.9) * fastest
         alone(annotated, source, folder / 'killed', kill_after=kill_after)
         kept = len(list((folder / 'killed').glob('*.parquet')))

@@ -1,6 +1,8 @@
 """Measure what the nodes of a fleet take on one machine: CPU, memory, time of calls.
 
-python benchmark/fleet.py [--robots 20] [--rate 50] [--seconds 20]     prints a table as JSON
+python benchmark/fleet.py [--robots 20] [--rate 50] [--seconds 20] [--interval 2.5] [--server]
+
+Prints a table as JSON.
 
 Each robot has its namespace and its joint states; one process publishes the states of all.
 """
@@ -24,13 +26,16 @@ from ros_calls import cpu_seconds
 from sensor_msgs.msg import JointState
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'examples'))
-from processes import own_domain  # noqa: E402
+from processes import die_with_parent, own_domain, program_of  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
 from dynamics_node.ros.fleet_client import FleetClient, find_robots  # noqa: E402
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+PROFILE = Path(__file__).resolve().parent / 'fleet.xml'
+PROFILE_VARIABLES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
+SERVER_PORT = 11811   # plus the domain
 PATIENCE = 300.0   # [s] until all nodes are there
 
 
@@ -39,15 +44,23 @@ def main():
     parser.add_argument('--robots', type=int, default=20)
     parser.add_argument('--rate', type=float, default=50.0, help='of joint states [Hz]')
     parser.add_argument('--seconds', type=float, default=20.0)
+    parser.add_argument('--interval', type=float, default=2.5, help='between two starts [s]')
+    parser.add_argument('--server', action='store_true', help='with a discovery server')
     options = parser.parse_args()
     names = [f'/arm_{k}' for k in range(options.robots)]
-    with own_domain():
-        nodes = [subprocess.Popen(
-            ['dynamics_node', '--ros-args', '-p', f'robot_description:={ARM7}', '-r',
-             f'__ns:={name}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name in names]
+    with own_domain() as domain:
+        os.environ.update(dict.fromkeys(PROFILE_VARIABLES, str(PROFILE)))
+        server = start_server(domain) if options.server else None
+        of_nodes = dict(os.environ)
+        if server is not None:
+            os.environ['ROS_SUPER_CLIENT'] = 'TRUE'   # of this process: it looks for all nodes
+        options.begin = time.monotonic()
+        nodes = []
         rclpy.init()
         try:
+            for name in names:
+                nodes.append(start(name, of_nodes))
+                time.sleep(options.interval)
             print(json.dumps(measure(nodes, names, options), indent=2))
         finally:
             rclpy.try_shutdown()
@@ -55,6 +68,29 @@ def main():
                 each.send_signal(signal.SIGINT)
             for each in nodes:
                 each.wait(PATIENCE)
+            if server is not None:
+                server.terminate()
+                server.wait(PATIENCE)
+
+
+def start_server(domain):
+    """Start a discovery server, which this process and its nodes use from now on."""
+    address = f'127.0.0.1:{SERVER_PORT + domain}'
+    host, port = address.split(':')
+    # what `fastdds discovery` starts as a child, which would outlive a kill of this process
+    server = subprocess.Popen(['fast-discovery-server', '-i', '0', '-l', host, '-p', port],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              start_new_session=True, preexec_fn=die_with_parent)
+    os.environ['ROS_DISCOVERY_SERVER'] = address
+    return server
+
+
+def start(name, environment):
+    """Start the node of a robot; it ends with this process, also if that is killed."""
+    return subprocess.Popen(
+        [str(program_of('dynamics_node')), '--ros-args', '-p', f'robot_description:={ARM7}', '-r',
+         f'__ns:={name}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment, start_new_session=True, preexec_fn=die_with_parent)
 
 
 def measure(nodes, names, options):
@@ -64,12 +100,11 @@ def measure(nodes, names, options):
     stop = threading.Event()
     spinning = threading.Thread(target=spin, args=(executor, stop))
     spinning.start()
-    begin = time.monotonic()
     found = find_robots(node, PATIENCE, len(names))
     assert len(found) == len(names), f'{len(found)} of {len(names)} nodes after {PATIENCE} s'
     fleet = FleetClient(node, timeout=PATIENCE, discovery=PATIENCE)
     fleet.call('model_report')
-    started = time.monotonic() - begin
+    started = time.monotonic() - options.begin
     wait_until_idle(nodes)
     quiet = share_of_core(nodes, options.seconds)
     publish = threading.Thread(target=publish_states, args=(node, names, options, stop))

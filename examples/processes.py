@@ -69,7 +69,7 @@ class Processes:
             # a session of its own: Ctrl-C reaches this process, which ends them in order
             process = subprocess.Popen(
                 [sys.executable, str(program), '--ros-args', *words], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True, preexec_fn=_die_with_parent)
+                stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent)
         self._started.append((name, process))
 
     def pid(self, name):
@@ -112,7 +112,7 @@ def program_of(package):
     return Path(get_package_prefix(package), 'lib', package, package)
 
 
-def _die_with_parent():
+def die_with_parent():
     """Have the kernel end this process when its parent is killed and cannot do so itself."""
     if sys.platform == 'linux':
         ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGTERM)

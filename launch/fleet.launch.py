@@ -1,5 +1,6 @@
 """Start the nodes of several robots: ros2 launch dynamics_node fleet.launch.py --show-args"""
 
+import math
 from pathlib import Path
 
 from launch import LaunchDescription
@@ -8,6 +9,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    TimerAction,
 )
 from launch.launch_description_sources import (
     PythonLaunchDescriptionSource,
@@ -28,6 +30,10 @@ def generate_launch_description():
             'fleet_file',
             description='Path of a YAML file with the robots of this machine and the arguments of '
                         'dynamics.launch.py for each, see docs/fleets.md.'),
+        DeclareLaunchArgument(
+            'start_interval', default_value='2.5',
+            description='Time between the starts of two robots [s]. All at once, the processes of '
+                        'a large fleet take the CPU from each other until some give up.'),
         OpaqueFunction(function=start_robots),
     ])
 
@@ -40,7 +46,22 @@ def start_robots(context):
         fleet = read_fleet(LaunchConfiguration('fleet_file').perform(context), arguments)
     except DynamicsError as error:
         raise RuntimeError(f'argument fleet_file: {error}') from error
-    return [GroupAction([IncludeLaunchDescription(
+    interval = interval_of(LaunchConfiguration('start_interval').perform(context))
+    starts = [GroupAction([IncludeLaunchDescription(
         PythonLaunchDescriptionSource(ONE_ROBOT),
         launch_arguments={**own, 'namespace': namespace}.items())])
         for namespace, own in fleet.items()]
+    return [start if k * interval == 0.0 else TimerAction(period=k * interval, actions=[start])
+            for k, start in enumerate(starts)]
+
+
+def interval_of(text):
+    """Return the argument start_interval [s]; raise an error if it is no time."""
+    try:
+        interval = float(text)
+    except ValueError:
+        interval = math.nan
+    if not 0.0 <= interval < math.inf:
+        raise RuntimeError(f"argument start_interval: '{text}' is no time; expected seconds, 0 or "
+                           'more, such as 2.5')
+    return interval

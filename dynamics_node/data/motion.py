@@ -153,6 +153,7 @@ def _smooth_parts(time, q, kept, found, cutoff, rate, out):
     for group in _groups(even, found.step):
         smooth = low_pass_parts([part.q for part in group], 1.0 / group[0].period, cutoff)
         for part, x in zip(group, smooth):
+            x = np.ascontiguousarray(x)   # row by row, as the results
             for each, values in zip(out, (x, *differentiate(_extended(x), part.period))):
                 each[part.rows] = values
 
@@ -173,7 +174,7 @@ def _groups(parts, step):
 def _extended(x):
     """Return rows with two more at each end, point symmetric about the end."""
     low, high = 2.0 * x[0] - x[BESIDE:0:-1], 2.0 * x[-1] - x[-2:-BESIDE - 2:-1]
-    return np.concatenate([low.T, x.T, high.T], axis=1).T   # memory stays column by column
+    return np.concatenate([low, x, high])
 
 
 def _resampled(t, q, period, cutoff):

@@ -16,26 +16,25 @@ def poses(T: np.ndarray) -> np.ndarray:
 
 def _quaternions(T):
     """Return them, (4, N)."""
+    n = len(T)
     xx, xy, xz, _, yx, yy, yz, _, zx, zy, zz = T.reshape(-1, 16).T[:11].copy()
-    trace = xx + yy + zz
-    out = np.empty((4, len(T)))
-    w_largest = trace >= np.maximum(np.maximum(xx, yy), zz)
-    x_largest = ~w_largest & (xx >= np.maximum(yy, zz))
-    y_largest = ~w_largest & ~x_largest & (yy >= zz)
-    for entry, mask in enumerate((x_largest, y_largest, ~(w_largest | x_largest | y_largest),
-                                  w_largest)):
-        if not mask.any():
-            continue
-        rows = slice(None) if mask.all() else np.flatnonzero(mask)
-        a, b, c = zy[rows] - yz[rows], xz[rows] - zx[rows], yx[rows] - xy[rows]
-        if entry == 3:
-            square = 1.0 + trace[rows]   # 4 times the square of the entry
-            products = (a, b, c, square)   # 4 times this entry times (x, y, z, w)
-        else:
-            square = 1.0 + 2.0 * (xx, yy, zz)[entry][rows] - trace[rows]
-            d, e, f = xy[rows] + yx[rows], xz[rows] + zx[rows], yz[rows] + zy[rows]
-            products = ((square, d, e, a), (d, square, f, b), (e, f, square, c))[entry]
-        scale = np.copysign(0.5 / np.sqrt(square), products[3])   # w is not negative
-        for k, product in enumerate(products):
-            out[k, rows] = product * scale
-    return out
+    products = np.empty((4, 4, n))   # 4 times the products of two entries, x y z w
+    products[0, 0] = 1.0 + xx - yy - zz
+    products[1, 1] = 1.0 - xx + yy - zz
+    products[2, 2] = 1.0 - xx - yy + zz
+    products[3, 3] = 1.0 + xx + yy + zz
+    for i, j, found in ((0, 1, xy + yx), (0, 2, xz + zx), (1, 2, yz + zy),
+                        (0, 3, zy - yz), (1, 3, xz - zx), (2, 3, yx - xy)):
+        products[i, j] = products[j, i] = found
+    x_or_y = products[1, 1] > products[0, 0]
+    z_or_w = products[3, 3] >= products[2, 2]
+    first = np.maximum(products[0, 0], products[1, 1])
+    second = np.maximum(products[2, 2], products[3, 3])
+    largest = np.where(second >= first, 2 + z_or_w, x_or_y)
+    # a row of products times 1 / (2 |largest entry|), with the sign that makes w positive
+    if n and largest.min() == largest.max():
+        chosen = products[largest[0]]
+    else:
+        chosen = np.take(products.reshape(4, -1), largest * n + np.arange(n), axis=1)
+    scale = np.copysign(0.5 / np.sqrt(np.maximum(first, second)), chosen[3])
+    return np.multiply(chosen, scale, out=chosen)

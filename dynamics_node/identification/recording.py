@@ -171,8 +171,9 @@ def check_one_axis(robot: Robot) -> None:
     joints = check_robot(robot).model.joints
     wide = [joint.name for joint in joints if joint.kind in ('planar', 'floating')]
     if wide and not robot.loops.constraints:
-        raise DynamicsError(f'the robot has joints of more than one axis, {wide}: identification '
-                            "needs one-axis joints; read the URDF with base='fixed', or lock them")
+        raise DynamicsError(f'the robot has joints of more than one axis, {wide}, but recordings '
+                            "have one column per joint; read the URDF with base='fixed', or lock "
+                            'them')
 
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:

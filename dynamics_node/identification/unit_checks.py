@@ -37,10 +37,12 @@ def time_unit(step: float) -> str | None:
 def position_unit(joint: JointInfo, q: np.ndarray, room: float) -> str | None:
     """Return the name of a unit in which q would be within the limits of a joint, or None.
 
-    Positions a little beyond the limits are not judged: a zero offset has the same effect.
+    Positions a little beyond the limits are not judged: a zero offset has the same effect. Nor are
+    those of a joint with equal limits: a URDF that omits them has 0 and 0.
     """
     q = q[np.isfinite(q)]
-    if np.abs(q).max() < FAR * max(abs(joint.lower), abs(joint.upper)):
+    near = FAR * max(abs(joint.lower), abs(joint.upper))
+    if joint.lower == joint.upper or np.abs(q).max() < near:
         return None
     fits = [name for name, factor in (LENGTHS if joint.kind == 'prismatic' else ANGLES)
             if q.min() / factor >= joint.lower - room and q.max() / factor <= joint.upper + room]

@@ -227,10 +227,30 @@ def test_a_fleet_has_a_node_in_each_namespace(client, start_launch, tmp_path):
     file = tmp_path / 'fleet.yaml'
     file.write_text(f'defaults: {{robot_description_file: {ARM7}}}\n'
                     "robots: {arm_1: {}, arm_2: {locked: 'joint_7=0.1'}}\n")
-    process = start_launch('fleet', f'fleet_file:={file}')
+    process = start_launch('fleet', f'fleet_file:={file}', 'start_interval:=0.5')
     for name, joints in (('arm_1', 7), ('arm_2', 6)):
         reply = ask(client, process, f'/{name}/dynamics_node')
         assert len(reply.joint_names) == joints
+
+
+def test_robots_of_a_fleet_start_one_after_the_other(load, tmp_path):
+    """The second one after the interval; with 0 all at once; no other text is a time."""
+    from launch import LaunchContext
+    from launch.actions import TimerAction
+    file = tmp_path / 'fleet.yaml'
+    file.write_text('robots: {arm_1: {}, arm_2: {}, arm_3: {}}\n')
+    _, module = load('fleet')
+    context = LaunchContext()
+    context.launch_configurations['fleet_file'] = str(file)
+    for text, wanted in (('1.5', [1.5, 3.0]), ('0', [])):
+        context.launch_configurations['start_interval'] = text
+        started = module.start_robots(context)
+        assert len(started) == 3
+        assert [each.period for each in started if isinstance(each, TimerAction)] == wanted
+    for text in ('soon', '-1', 'nan', 'inf', ''):
+        context.launch_configurations['start_interval'] = text
+        with pytest.raises(RuntimeError, match='argument start_interval'):
+            module.start_robots(context)
 
 
 @pytest.mark.parametrize(('argument', 'reason'), [
