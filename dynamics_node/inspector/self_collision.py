@@ -37,6 +37,8 @@ SMALL = 1e-3         # scale of points: keeps the sums of the least-squares prob
 FIXED = 'the fixed base'
 WITHOUT_MESHES = ('self-collisions of {links} are not checked: their meshes are not found, or '
                   'trimesh, which reads them, is not installed')
+TOUCHING = ('pairs of links that, by these shapes, touch in the neutral configuration already are '
+            'not checked: {pairs}')
 NO_SHAPES = 'self-collisions are not checked: the URDF has shapes of fewer than two links'
 
 
@@ -95,16 +97,18 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
         return SelfCollisions((), (*notes, *([] if missing else [NO_SHAPES])))
     still = _poses(robot, robot.neutral()[None])
     poses = _poses(robot, q)
-    found = []
+    found, touching = [], []
     for one, other in _pairs(robot.model, sorted(hulls)):
         def first(poses, pair=(one, other)):
             return _first_contact(*(hulls[body] for body in pair), *(poses[body] for body in pair))
 
-        if first(still) is None:
-            at = first(poses)
-            if at is not None:
-                names = _name(robot.model, one), _name(robot.model, other)
-                found.append(SelfCollision(names, float(times[at])))
+        names = _name(robot.model, one), _name(robot.model, other)
+        if first(still) is not None:
+            touching.append(' and '.join(names))
+        elif (at := first(poses)) is not None:
+            found.append(SelfCollision(names, float(times[at])))
+    if touching:
+        notes.append(TOUCHING.format(pairs=', '.join(touching)))
     return SelfCollisions(tuple(sorted(found, key=lambda each: each.time)), tuple(notes))
 
 
@@ -128,12 +132,13 @@ def _hulls(model: Model, urdf: str, folder: Path | None) -> tuple[dict[int, list
 
 def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull | None:
     """Return the hull of a shape in the frame of its body; None for a missing mesh."""
-    points, radius = np.zeros((1, 3)), 0.0
+    points: np.ndarray = np.zeros((1, 3))
+    radius = 0.0
     if shape.kind == 'mesh':
         mesh = _mesh(shape, folder, packages)
         if mesh is None:
             return None
-        return _Hull(_outermost(mesh.vertices), 0.0, tuple(map(_outermost, _slices(mesh))))
+        return _Hull(mesh.vertices, 0.0, tuple(map(_outermost, _slices(mesh))))
     if shape.kind == 'sphere':
         radius = shape.size[0]
     elif shape.kind == 'capsule':
@@ -227,12 +232,8 @@ def _first_contact(hulls_a, hulls_b, poses_a, poses_b) -> int | None:
 
 def _first_touch(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> int | None:
     """Return the first index at which two hulls, or slices of both, touch, or None."""
-    if not a.slices and not b.slices:
-        return next(_touching(a, b, R, p), None)
-    near = list(_touching(a, b, R, p))
-    found = [next(_touching(one, other, R[near], p[near]), None)
-             for one in _parts(a) for other in _parts(b)]
-    return min((near[each] for each in found if each is not None), default=None)
+    found = (next(_touching(one, other, R, p), None) for one in _parts(a) for other in _parts(b))
+    return min((each for each in found if each is not None), default=None)
 
 
 def _parts(hull):
@@ -244,7 +245,8 @@ def _touching(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> Iterator[int]
 
     :param R, p: rotations and translations of the frame of b in that of a, (N, 3, 3), (N, 3).
     """
-    left, least = np.arange(len(p)), a.radius + b.radius + TOUCH
+    least = a.radius + b.radius + TOUCH
+    left: np.ndarray = np.flatnonzero(_gaps(a, b, R, p) <= least)
     while len(left):
         first = left[0]
         between = _between(a.points, b.points @ R[first].T + p[first])
@@ -258,6 +260,14 @@ def _touching(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> Iterator[int]
         apart = nearest - (a.points @ axis).max() > least
         apart[0] = True   # as computed, whatever the rounding
         left = left[~apart]
+
+
+def _gaps(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return lower bounds of the distance of the points: their gap from centre to centre, (N,)."""
+    axes = R @ b.points.mean(axis=0) + p - a.points.mean(axis=0)
+    axes /= np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), TOUCH)
+    nearest = (np.einsum('nji,nj->ni', R, axes) @ b.points.T).min(axis=1) + (p * axes).sum(axis=1)
+    return nearest - (axes @ a.points.T).max(axis=1)
 
 
 def _between(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dynamics_node import checks
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.simulation.output_times import Integrator
 from dynamics_node.simulation.torque_source import Torque, TorqueFunction, torque_function
 
@@ -74,7 +74,7 @@ def held_torques(torque: Torque, periods: int | None, nv: int) -> HeldTorques:
     count = table.shape[-2]
     if count == 0 or periods not in (None, count):
         raise DynamicsError(f'torque has {count} periods; expected '
-                            f'{"at least one" if periods is None else periods}')
+                            f'{"at least one" if periods is None else shown(periods)}')
     return HeldTorques(table, count)
 
 

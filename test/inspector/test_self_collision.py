@@ -1,6 +1,7 @@
-"""Test which links touch each other along a motion: closed forms, and arms that must not alarm."""
+"""Test which links touch each other along a motion: closed forms, and meshes by Pinocchio."""
 
 import numpy as np
+import pinocchio
 import pytest
 from support.real_robots import ROBOTS
 
@@ -112,13 +113,39 @@ def test_wrong_arguments_are_named():
 
 
 @pytest.mark.parametrize('name', ['ur5', 'xarm7'])
-def test_small_motions_of_real_arms_give_no_false_alarm(name):
+def test_meshes_of_real_arms_touch_where_pinocchio_says(name):
     """Their bent links have meshes, whose whole convex hulls would contain neighbours."""
     pytest.importorskip('trimesh')
-    robot_of = next(each for each in ROBOTS if each.name == name)
-    robot, times = Robot.from_urdf(robot_of.path), np.linspace(0.0, 10.0, 100)
+    path = next(each.path for each in ROBOTS if each.name == name)
+    robot, times = Robot.from_urdf(path), np.linspace(0.0, 10.0, 100)
     settings = ExcitationSettings(iterations=0, positions={
         joint: (-0.3, 0.3) for joint in robot.joint_names})
     q = excitation(robot, settings).trajectory.sample(times)[0]
-    found = self_collisions(robot, robot_of.path.read_text(), times, q, robot_of.path.parent)
-    assert found == ((), ())
+    found = self_collisions(robot, path.read_text(), times, q, path.parent)
+    first = first_contacts(path, times, q)
+    bodies = {body.name for body in robot.model.bodies}
+    names = {frozenset(link if link in bodies else self_collision.FIXED for link in links): time
+             for links, time in first.items()}
+    assert {frozenset(each.links) for each in found.found} == set(names)
+    for each in found.found:   # slices contain their mesh: they touch earlier, not later
+        assert each.time <= names[frozenset(each.links)] + 0.15
+    assert (name == 'ur5') == (not names)
+    assert found.notes == ()
+
+
+def first_contacts(path, times, q):
+    """Return {(link, link): first time of a contact of their meshes}, by Pinocchio."""
+    model = pinocchio.buildModelFromUrdf(str(path))
+    packages = [str(each.parent) for each in path.parents if each.name == 'example-robot-data']
+    shapes = pinocchio.buildGeomFromUrdf(model, str(path), pinocchio.GeometryType.COLLISION,
+                                         package_dirs=packages)
+    shapes.addAllCollisionPairs()
+    data, results, first = model.createData(), shapes.createData(), {}
+    for time, each in zip(times, q):
+        pinocchio.computeCollisions(model, data, shapes, results, each, False)
+        for k, pair in enumerate(shapes.collisionPairs):
+            one, other = (shapes.geometryObjects[i] for i in (pair.first, pair.second))
+            adjacent = one.parentJoint in (other.parentJoint, model.parents[other.parentJoint])
+            if results.collisionResults[k].isCollision() and not adjacent:
+                first.setdefault((one.name[:-2], other.name[:-2]), time)   # link5_0: its link
+    return first
