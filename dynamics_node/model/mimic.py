@@ -91,11 +91,13 @@ def within_followers(order: Sequence[JointRecord], follows: Mapping[str, tuple[s
         own, leader = by_name[name], masters.get(master, by_name[master])
         least, most = _seen_from_master(own, ratio, offset)
         lower, upper = max(leader.lower, least), min(leader.upper, most)
-        if not lower < upper and leader.lower < leader.upper:  # the gripper of PR2: at 0 only
-            warnings.append(f"joint '{name}' with the limits [{own.lower:g}, {own.upper:g}] mimics "
-                            f"'{master}', to which they leave no motion within its limits "
-                            f"[{leader.lower:g}, {leader.upper:g}]: those of '{name}' are ignored")
+        if not lower < upper:  # the gripper of PR2: at 0 only
             lower, upper = leader.lower, leader.upper
+            if lower < upper:
+                warnings.append(
+                    f"joint '{name}' with the limits [{own.lower:g}, {own.upper:g}] mimics "
+                    f"'{master}', to which they leave no motion within its limits [{lower:g}, "
+                    f"{upper:g}]: those of '{name}' are ignored")
         fastest = own.max_velocity / abs(ratio) if ratio else np.nan
         limited = leader.kind == 'continuous' and np.isfinite([lower, upper]).any()
         masters[master] = leader._replace(

@@ -181,8 +181,9 @@ def test_limits_that_leave_no_motion_are_ignored_with_a_warning(multiplier):
     assert "joint 'd' with the limits [3, 4] mimics 'a'" in warnings[0]
 
 
-def test_a_master_that_may_not_move_keeps_its_limits():
-    limits, warnings = limits_of(a=limited(1.0, 1.0), d=limited(0.0, 4.0, 9.0, like('a', 2.0)))
+@pytest.mark.parametrize('lower', [0.0, 3.0])   # within the limits of the follower, or not
+def test_a_master_that_may_not_move_keeps_its_limits(lower):
+    limits, warnings = limits_of(a=limited(1.0, 1.0), d=limited(lower, 4.0, 9.0, like('a', 2.0)))
     assert limits == (1.0, 1.0, 3.0)
     assert warnings == []
 
