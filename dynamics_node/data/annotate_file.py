@@ -17,7 +17,7 @@ from dynamics_node.data.joint_values import (
     times_of,
 )
 from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
-from dynamics_node.data.quantities import RowQuantities, added_columns
+from dynamics_node.data.quantities import QUANTITIES, RowQuantities, added_columns
 from dynamics_node.data.settings import FOUND, KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.data.whole_files import whole_file
@@ -197,7 +197,7 @@ def _measured(robot, settings, batches):
 
 
 def _needs_effort(settings):
-    return any(name == 'external_torque' for name in settings.columns)
+    return any(QUANTITIES[name].effort for name in settings.columns if name in QUANTITIES)
 
 
 def _computed(robot, settings, added, meaning, window, dtype):

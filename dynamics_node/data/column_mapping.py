@@ -15,7 +15,7 @@
 | key | meaning |
 |---|---|
 | `position` | the measured positions of all joints of the robot |
-| `effort` | measured torques, for `external_torque`; `meaning` as in `observer.meaning_of` |
+| `effort` | torques, for external torques and forward dynamics; `meaning`: observer.meaning_of |
 | `time` | for derivatives; without it rows are `1/rate` apart. Units: s, ms, us, ns |
 | `episode` | a change of its value begins another episode; without it a file is one |
 | `rate` | [Hz] times are rounded to multiples of `1/rate`; without it they are used as they are |

@@ -54,8 +54,7 @@ def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mappin
             found = replace(found, meaning=effort_meaning)
         settings = AnnotationSettings(tuple(columns), found, topic=topic, **others)
         check_columns(settings, opened.schema)
-        if any(column.quantity.effort for column in added):
-            _check_effort(robot, found)
+        _check_effort(robot, found, [column for column in added if column.quantity.effort])
         _check_units(robot, found, opened)
         cutoff = None if cutoff is None else positive('cutoff', cutoff)
         if any(column.quantity.filtered for column in added):
@@ -74,15 +73,23 @@ def _mapping(robot, source, mapping, opened):
     return mapping if isinstance(mapping, ColumnMapping) else read_mapping(robot, mapping)
 
 
-def _check_effort(robot, mapping):
+def _check_effort(robot, mapping, columns):
+    """Refuse columns that need the measured effort if the mapping does not give it."""
+    if not columns:
+        return
+    first = columns[0].name
     if mapping.effort is None:
-        raise DynamicsError('external_torque needs the measured effort; name its columns in the '
+        raise DynamicsError(f'{first} needs the measured effort; name its columns in the '
                             'mapping, effort: {column: NAME}')
     missing = [name for name in robot.joint_names if name not in mapping.effort.joints]
     if missing:
-        raise DynamicsError(f'external_torque needs the effort of every joint; effort: joints '
+        raise DynamicsError(f'{first} needs the effort of every joint; effort: joints '
                             f'lacks {", ".join(missing)}')
-    meaning_of(robot, mapping.meaning, mapping.torque_constants)
+    meaning = meaning_of(robot, mapping.meaning, mapping.torque_constants)
+    for column in columns:
+        if column.quantity.motor and not meaning.motor_side:
+            raise DynamicsError(f"{column.name} needs the torque of the motors, and the effort is "
+                                f"measured behind the gears ('{mapping.meaning}')")
 
 
 def _check_units(robot, mapping, opened):

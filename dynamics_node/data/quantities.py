@@ -10,8 +10,12 @@
 | `power` | W | inverse dynamics times velocity, of each joint |
 | `kinetic_energy` | J | filtered positions, velocities |
 | `twist:FRAME` | m/s, rad/s | filtered positions, velocities: linear, angular, world axes |
+| `inverse_dynamics_dq`, `_dv`, `_da` | N m per rad ... | as inverse dynamics: derivatives |
 | `external_torque` | N m or N | inverse dynamics minus the measured torque |
+| `forward_dynamics` | rad/s^2 (m of a slide) | filtered positions, velocities, measured torque |
+| `forward_dynamics_dq`, `_dv`, `_dtau` | 1/s^2 ... | as forward dynamics: derivatives |
 
+Derivatives are matrices, (nv, nv), row after row; that by the acceleration is the mass matrix.
 The external torque is that of the environment on the robot, as `observer` defines it. Unlike the
 momentum observer, which runs while the robot moves, it has no delay: the filter of the positions is
 run forwards and backwards. The measured torque is not filtered, as in identification.
@@ -23,8 +27,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.algorithms.inverse_dynamics_derivatives import InverseDerivatives
 from dynamics_node.data.quaternions import poses
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.kernels.result_types import ForwardDynamicsDerivatives
 from dynamics_node.observer.effort_meaning import Meaning
 from dynamics_node.robot.robot import Robot
 
@@ -57,18 +63,39 @@ class RowQuantities:
         return self.robot.inverse_dynamics(self.q, self.v, self.a)
 
     @cached_property
-    def external_torque(self) -> np.ndarray:
-        """Torque of the environment: what the motion needs minus what the motors give."""
-        meaning, robot = self.meaning, self.robot
+    def inverse_derivatives(self) -> InverseDerivatives:
+        """Derivatives of the inverse dynamics."""
+        return self.robot.inverse_dynamics_derivatives(self.q, self.v, self.a)
+
+    @cached_property
+    def measured_torque(self) -> np.ndarray:
+        """Torque of the motors, or behind gear and rotor: where it is measured."""
+        meaning = self.meaning
         if meaning is None:
-            raise DynamicsError('external_torque needs the meaning of the measured effort')
+            raise DynamicsError('the measured torque needs the meaning of the measured effort')
         given = meaning.scale * self.effort
         if meaning.without_gravity:
-            given += meaning.driven * robot.gravity_torque(self.q)
-        needed = self.inverse_dynamics
-        if not meaning.motor_side:   # a sensor behind gear and rotor
-            needed = needed - robot.friction_torque(self.v) - robot.model.armature * self.a
+            given += meaning.driven * self.robot.gravity_torque(self.q)
+        return given
+
+    @cached_property
+    def external_torque(self) -> np.ndarray:
+        """Torque of the environment: what the motion needs minus what the motors give."""
+        given, needed = self.measured_torque, self.inverse_dynamics
+        if self.meaning is not None and not self.meaning.motor_side:   # behind gear and rotor
+            needed = (needed - self.robot.friction_torque(self.v)
+                      - self.robot.model.armature * self.a)
         return needed - given
+
+    @cached_property
+    def forward_dynamics(self) -> np.ndarray:
+        """Acceleration that the torque of the motors causes without external torques."""
+        return self.robot.forward_dynamics(self.q, self.v, self.measured_torque)
+
+    @cached_property
+    def forward_derivatives(self) -> ForwardDynamicsDerivatives:
+        """Derivatives of the forward dynamics."""
+        return self.robot.forward_dynamics_derivatives(self.q, self.v, self.measured_torque)
 
 
 class Quantity(NamedTuple):
@@ -80,6 +107,8 @@ class Quantity(NamedTuple):
     of_frame: bool = False               # named `quantity:frame`
     filtered: bool = True                # needs derivatives, and so the time of each row
     effort: bool = False                 # needs the measured effort
+    motor: bool = False                  # that of the motors, not one behind gear and rotor
+    matrix: bool = False                 # one value per pair of joints
 
 
 QUANTITIES = {
@@ -97,7 +126,24 @@ QUANTITIES = {
     'twist': Quantity('m/s and rad/s',
                       lambda rows, frame: rows.robot.frame_twist(rows.q, rows.v, frame), 6,
                       of_frame=True),
+    'inverse_dynamics_dq': Quantity('N m/rad, N/m, N m/m or N/rad',
+                                    lambda rows: rows.inverse_derivatives.dq, matrix=True),
+    'inverse_dynamics_dv': Quantity('N m s/rad, N s/m, N m s/m or N s/rad',
+                                    lambda rows: rows.inverse_derivatives.dv, matrix=True),
+    'inverse_dynamics_da': Quantity('kg m^2, kg or kg m',
+                                    lambda rows: rows.inverse_derivatives.da, matrix=True),
     'external_torque': Quantity('N m or N', lambda rows: rows.external_torque, effort=True),
+    'forward_dynamics': Quantity('rad/s^2 or m/s^2', lambda rows: rows.forward_dynamics,
+                                 effort=True, motor=True),
+    'forward_dynamics_dq': Quantity('1/s^2, rad/(m s^2) or m/(rad s^2)',
+                                    lambda rows: rows.forward_derivatives.dq,
+                                    effort=True, motor=True, matrix=True),
+    'forward_dynamics_dv': Quantity('1/s, rad/(m s) or m/(rad s)',
+                                    lambda rows: rows.forward_derivatives.dv,
+                                    effort=True, motor=True, matrix=True),
+    'forward_dynamics_dtau': Quantity('1/(kg m^2), 1/kg or 1/(kg m)',
+                                      lambda rows: rows.forward_derivatives.dtau,
+                                      effort=True, motor=True, matrix=True),
 }
 VALID = ', '.join(f'{name}:FRAME' if each.of_frame else name for name, each in QUANTITIES.items())
 
@@ -142,5 +188,5 @@ def _column(robot, name):
         raise DynamicsError(f'columns has {shown(name)}; expected some of: {VALID}')
     if quantity.of_frame:
         robot.model.frame(frame)   # raises UnknownName
-    size = robot.nv if quantity.size is None else quantity.size
+    size = robot.nv ** (2 if quantity.matrix else 1) if quantity.size is None else quantity.size
     return AddedColumn(name, kind, frame if quantity.of_frame else None, size)

@@ -67,6 +67,21 @@ def test_the_columns_of_a_lerobot_data_set(robot, tmp_path, version):
             robot.frame_pose(q, 'tool0')[:, :3, 3], abs=1e-6)
 
 
+def test_accelerations_and_derivatives_of_a_data_set(robot, tmp_path):
+    """Without an external torque the forward dynamics is the acceleration."""
+    source = write_data_set(tmp_path / 'set', robot)
+    names = ['velocity', 'acceleration', 'forward_dynamics', 'forward_dynamics_dtau',
+             'inverse_dynamics_da']
+    run(robot, source, tmp_path / 'out', columns=names)
+    after = pq.read_table(next((tmp_path / 'out').rglob('*.parquet')))
+    inside = after['annotation_marks'].to_numpy() == 0
+    a, found = (values(after, name)[inside] for name in ('acceleration', 'forward_dynamics'))
+    assert np.abs(found - a).max() < 1e-2 * np.abs(a).max()   # M^-1 times 1e-3 of the torque
+    M, inverse = (values(after, name)[inside].reshape(-1, 2, 2).astype(float)
+                  for name in reversed(names[3:]))
+    assert np.abs(M @ inverse - np.eye(2)).max() < 1e-4
+
+
 def test_windows_of_rows_do_not_show(robot, tmp_path, monkeypatch):
     """Windows of 256 rows give the numbers of one window: the filter has forgotten the rest."""
     table = episode_table(robot, 0, 5000, dtype='float64')
@@ -245,6 +260,8 @@ def test_seven_axes_in_float32(tmp_path, fast_arm):
     ({'effort_meaning': None}, 'effort_meaning'), ({'cutoff': 30.0}, 'at most 20'),
     ({'cutoff': -1.0}, 'cutoff is'), ({'keep': ['x']}, "no column 'x'"),
     ({'precision': 'float16'}, 'float32'), ({'compression': 'zip'}, 'zstd'),
+    ({'columns': ['forward_dynamics_dq'], 'effort_meaning': 'output_torque'},
+     'forward_dynamics_dq needs the torque of the motors'),
     ({'prefix': 3}, 'prefix is'), ({'engine': 'spark'}, 'engine is'),
     ({'progress': 3}, 'progress is'), ({'topic': None}, 'topic is'),
     ({'mapping': {'position': {'column': 'state'}, 'rate': 50}}, "no column 'state'"),

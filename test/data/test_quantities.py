@@ -49,10 +49,30 @@ def test_columns_are_those_of_the_robot(robot, states):
               'twist:tool0': robot.frame_twist(q, v, 'tool0'), 'velocity': v, 'acceleration': a,
               'kinetic_energy': robot.kinetic_energy(q, v)[:, None],
               'potential_energy': robot.potential_energy(q)[:, None]}
+    by_state = robot.inverse_dynamics_derivatives(q, v, a)._asdict()
+    wanted.update((f'inverse_dynamics_{name}', matrices.reshape(len(q), -1))
+                  for name, matrices in by_state.items())
     for name, want in wanted.items():
         assert np.array_equal(found[name], want), name
     assert np.array_equal(found['pose:tool0'][:, :3], robot.frame_pose(q, 'tool0')[:, :3, 3])
     assert {*wanted, 'pose:tool0'} == set(names)
+
+
+def test_forward_dynamics_is_that_of_the_measured_torque(robot, states):
+    """Without external torques it is the acceleration; with them it differs by M^-1 tau_ext."""
+    q, v, a = states
+    meaning = meaning_of(robot, 'without_gravity')
+    motor = robot.inverse_dynamics(q, v, a)
+    rows = RowQuantities(robot, q, q, v, a, motor - robot.gravity_torque(q), meaning)
+    names = ['forward_dynamics', *(f'forward_dynamics_{x}' for x in ('dq', 'dv', 'dtau'))]
+    found = {column.name: column.values(rows) for column in added_columns(robot, names)}
+    assert np.abs(found['forward_dynamics'] - a).max() < 1e-9
+    for name, matrices in robot.forward_dynamics_derivatives(q, v, motor)._asdict().items():
+        column = found[f'forward_dynamics_{name}'].reshape(matrices.shape)
+        assert np.abs(column - matrices).max() < 1e-9 * np.abs(matrices).max()
+    pushed = RowQuantities(robot, q, q, v, a, motor + 1.0 - robot.gravity_torque(q), meaning)
+    missed = np.linalg.solve(robot.mass_matrix(q), -pushed.external_torque[..., None])[..., 0]
+    assert np.abs(pushed.forward_dynamics - a - missed).max() < 1e-9
 
 
 def test_power_is_the_rate_of_energy(robot):
