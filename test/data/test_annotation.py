@@ -76,7 +76,7 @@ def test_accelerations_and_derivatives_of_a_data_set(robot, tmp_path):
     after = pq.read_table(next((tmp_path / 'out').rglob('*.parquet')))
     inside = after['annotation_marks'].to_numpy() == 0
     a, found = (values(after, name)[inside] for name in ('acceleration', 'forward_dynamics'))
-    assert np.abs(found - a).max() < 1e-2 * np.abs(a).max()   # M^-1 times 1e-3 of the torque
+    assert np.abs(found - a).max() < 1e-3 * np.abs(a).max()
     M, inverse = (values(after, name)[inside].reshape(-1, 2, 2).astype(float)
                   for name in reversed(names[3:]))
     assert np.abs(M @ inverse - np.eye(2)).max() < 1e-4
