@@ -16,7 +16,6 @@ from dynamics_node.files import read_text
 from dynamics_node.model.urdf_text import MAX_BYTES
 
 ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
-TIMES = 300   # of one period, at which links are checked for contact
 DETAILS = """\
 examples:
   %(prog)s robot.urdf --out excitation.yaml
@@ -26,8 +25,8 @@ examples:
 
 The YAML is a trajectory_msgs/JointTrajectory; the same motion is written as a table, .csv. It
 starts and ends at rest, in the same configuration: move the robot there first. Links that would
-touch each other are named, with the time; collisions with anything else are not checked: simulate
-the motion before it is sent to a robot.
+touch each other are named, with the time; contacts shorter than a hundredth of the fastest sine,
+and collisions with anything else, are not found: simulate the motion before it is sent to a robot.
 
 exit code: 0 written, 2 refused
 """
@@ -88,12 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.period, arguments.harmonics, arguments.margin, dict(arguments.range),
         arguments.acceleration, tuple(arguments.box), arguments.seed, arguments.iterations), bar)
     bar.clear()
+    warnings = *found.warnings, *_touching(robot, source, found.trajectory)
     repeated = arguments.rate, arguments.periods
     page.write_text(trajectory_yaml(found.trajectory, *repeated), encoding='utf-8')
     write_trajectory_csv(table, found.trajectory, *repeated)
     sys.stdout.write('\n'.join([
-        *(f'warning: {text}' for text in (*found.warnings,
-                                          *_touching(robot, source, found.trajectory))),
+        *(f'warning: {text}' for text in warnings),
         f'condition number {found.condition:.3g} of {found.base_parameters} base parameters '
         f'(the best of 100 random motions has {found.random_condition:.3g})',
         str(page), str(table), '']))
@@ -102,12 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _touching(robot, source, trajectory):
     """Return warnings about links that touch each other in one period of the motion."""
-    import numpy as np
-
+    from dynamics_node.identification.excitation_limits import dense_times
     from dynamics_node.identification.excited_robot import excited_robot
     from dynamics_node.inspector.self_collision import self_collisions
 
-    times = np.linspace(0.0, trajectory.period, TIMES)
+    times = dense_times(trajectory)
     q = excited_robot(robot).states(trajectory, times)[0]
     if isinstance(source, bytes):
         return self_collisions(robot, source.decode('utf-8', 'replace'), times, q).warnings

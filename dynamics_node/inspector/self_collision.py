@@ -1,15 +1,10 @@
-r"""Find links that touch each other along a motion, by the shapes of a URDF.
+"""Find links that touch each other along a motion, by the shapes of a URDF.
 
 Each shape is the convex hull of some points, thickened by a radius: a sphere is one point, a
 capsule two, a box its corners. A mesh is cut into SLICES across its longest side, each of which is
-its convex hull: that of a whole bent link would contain its neighbours. Two hulls with points A
-and B have the distance
-
-    min |A x - B y|   with   x, y >= 0,  sum x = sum y = 1,
-
-a non-negative least-squares problem (Lawson and Hanson 1974, ch. 23). The direction between the
-closest points separates the hulls also at most other times of a smooth motion, so that few such
-problems are solved.
+its convex hull: that of a whole bent link would contain its neighbours. Shapes are never smaller
+than those of the URDF. Two links are called apart only where a direction separates them; at most
+other times of a smooth motion the same direction does, so that few are searched for.
 """
 
 import os
@@ -21,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_array, check_kind
+from dynamics_node.checks import check_array, check_kind, check_times
 from dynamics_node.errors import DynamicsError
+from dynamics_node.inspector.hull_distance import separation
 from dynamics_node.inspector.meshes import LoadedMesh, load_mesh, mesh_path, package_folders
 from dynamics_node.inspector.shapes import Shape, shapes_of_urdf
 from dynamics_node.model.model import WORLD, Model
@@ -30,10 +26,8 @@ from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
 TOUCH = 1e-3         # [m] links that are nearer touch
-DIRECTIONS = 150     # in which the outermost vertices of a mesh are kept
 SLICES = 6           # of a mesh
 SECTIONS = 16        # corners of the base of a cylinder
-SMALL = 1e-3         # scale of points: keeps the sums of the least-squares problem at one
 FIXED = 'the fixed base'
 WITHOUT_MESHES = ('self-collisions of {links} are not checked: their meshes are not found, or '
                   'trimesh, which reads them, is not installed')
@@ -74,11 +68,12 @@ class _Hull(NamedTuple):
 
 
 def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
-                    urdf_folder: Path | None = None) -> SelfCollisions:
+                    urdf_folder: str | os.PathLike | None = None) -> SelfCollisions:
     """Return the SelfCollisions of a robot along a motion.
 
-    Links with a joint between them are left out, and pairs that touch in the neutral
-    configuration. Collision shapes are used, of links without any the visual ones.
+    Links with a joint or a loop constraint between them are left out, and pairs that touch in the
+    neutral configuration, of a robot with loops in the first one. Collision shapes are used, of
+    links without any the visual ones.
 
     :param urdf: text of the URDF.
     :param times: (N,) [s], increasing.
@@ -86,19 +81,22 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
     :param urdf_folder: where its meshes are looked up; None: only in the packages of ROS.
     """
     check_robot(robot)
-    times = np.asarray(times, dtype=float)
+    times = check_times(times)
     q = check_array('q', q, robot.nq)
-    if times.ndim != 1 or np.shape(q) != (len(times), robot.nq):
+    if np.shape(q) != (len(times), robot.nq):
         raise DynamicsError(f'times has shape {times.shape} and q {np.shape(q)}; expected (N,) and '
                             f'(N, {robot.nq})')
+    if urdf_folder is not None:
+        check_kind('urdf_folder', urdf_folder, (str, os.PathLike))
+        urdf_folder = Path(urdf_folder)
     hulls, missing = _hulls(robot.model, check_kind('urdf', urdf, str), urdf_folder)
     notes = [WITHOUT_MESHES.format(links=', '.join(missing))] if missing else []
     if len(hulls) < 2:
         return SelfCollisions((), (*notes, *([] if missing else [NO_SHAPES])))
-    still = _poses(robot, robot.neutral()[None])
+    still = _poses(robot, q[:1] if robot.loops.constraints else robot.neutral()[None])
     poses = _poses(robot, q)
     found, touching = [], []
-    for one, other in _pairs(robot.model, sorted(hulls)):
+    for one, other in _pairs(robot, sorted(hulls)):
         def first(poses, pair=(one, other)):
             return _first_contact(*(hulls[body] for body in pair), *(poses[body] for body in pair))
 
@@ -116,18 +114,22 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
 
 def _hulls(model: Model, urdf: str, folder: Path | None) -> tuple[dict[int, list[_Hull]],
                                                                   list[str]]:
-    """Return ({body: its hulls}, names of the bodies whose meshes are all missing)."""
+    """Return ({body: its hulls}, names of the links that have a missing mesh)."""
     packages = package_folders(folder, os.environ)
-    hulls: dict[int, list[_Hull]] = {}
-    named = set()
+    shapes: dict[str, list[Shape]] = {}
     for element in ('collision', 'visual'):
-        known = set(hulls)
+        known = set(shapes)
         for shape in shapes_of_urdf(model, urdf, element):
-            named.add(shape.body)
-            hull = None if shape.body in known else _hull(shape, folder, packages)
-            if hull is not None:
-                hulls.setdefault(shape.body, []).append(hull)
-    return hulls, [_name(model, body) for body in sorted(named - set(hulls))]
+            if shape.link not in known:
+                shapes.setdefault(shape.link, []).append(shape)
+    hulls: dict[int, list[_Hull]] = {}
+    missing = []
+    for link, own in shapes.items():
+        found = [_hull(shape, folder, packages) for shape in own]
+        hulls.setdefault(own[0].body, []).extend(hull for hull in found if hull is not None)
+        if None in found:
+            missing.append(link)
+    return {body: each for body, each in hulls.items() if each}, missing
 
 
 def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull | None:
@@ -138,7 +140,7 @@ def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull 
         mesh = _mesh(shape, folder, packages)
         if mesh is None:
             return None
-        return _Hull(mesh.vertices, 0.0, tuple(map(_outermost, _slices(mesh))))
+        return _Hull(mesh.vertices, 0.0, tuple(map(_corners, _slices(mesh))))
     if shape.kind == 'sphere':
         radius = shape.size[0]
     elif shape.kind == 'capsule':
@@ -146,7 +148,8 @@ def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull 
         points = np.array([[0.0, 0.0, sign * shape.size[1] / 2] for sign in (-1, 1)])
     elif shape.kind == 'cylinder':
         angle = 2 * np.pi / SECTIONS * np.arange(SECTIONS)
-        ring = shape.size[0] * np.column_stack([np.cos(angle), np.sin(angle)])
+        around = shape.size[0] / np.cos(np.pi / SECTIONS)   # the circle is inside
+        ring = around * np.column_stack([np.cos(angle), np.sin(angle)])
         points = np.vstack([np.column_stack([ring, np.full(SECTIONS, sign * shape.size[1] / 2)])
                             for sign in (-1, 1)])
     else:
@@ -187,25 +190,25 @@ def _slices(mesh: LoadedMesh) -> Iterator[np.ndarray]:
             yield points
 
 
-def _outermost(points: np.ndarray) -> np.ndarray:
-    """Return the points that are outermost in one of the DIRECTIONS."""
-    return points[np.unique((points @ _directions().T).argmax(axis=0))]
+def _corners(points: np.ndarray) -> np.ndarray:
+    """Return the corners of the convex hull of points; all points if they are in a plane."""
+    from scipy.spatial import ConvexHull, QhullError
 
-
-def _directions() -> np.ndarray:
-    """Return directions in equal distances: a spiral on the sphere, (DIRECTIONS, 3)."""
-    k = np.arange(DIRECTIONS) + 0.5
-    z, turn = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + np.sqrt(5.0)) * k
-    across = np.sqrt(1.0 - z * z)
-    return np.column_stack([across * np.cos(turn), across * np.sin(turn), z])
+    try:
+        return points[ConvexHull(points).vertices]
+    except QhullError:
+        return points
 
 
 # Pairs --------------------------------------------------------------------------------------------
 
-def _pairs(model: Model, bodies: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of bodies without a joint between them."""
+def _pairs(robot: Robot, bodies: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of bodies without a joint or a loop constraint between them."""
+    model = robot.model
+    closed = [{model.frames[name].body if name in model.frames else WORLD
+               for name in (each.frame, each.to)} for each in robot.loops.constraints]
     for one, other in combinations(bodies, 2):
-        if model.bodies[other].parent != one:   # a parent has the smaller index
+        if model.bodies[other].parent != one and {one, other} not in closed:   # a parent is smaller
             yield one, other
 
 
@@ -249,16 +252,14 @@ def _touching(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> Iterator[int]
     left: np.ndarray = np.flatnonzero(_gaps(a, b, R, p) <= least)
     while len(left):
         first = left[0]
-        between = _between(a.points, b.points @ R[first].T + p[first])
-        distance = np.linalg.norm(between)
-        if distance <= least:
+        axis, gap = separation(a.points, b.points @ R[first].T + p[first])
+        if gap <= least:
             yield int(first)
             left = left[1:]
             continue
-        axis = between / distance
         nearest = ((axis @ R[left]) @ b.points.T).min(axis=1) + p[left] @ axis
         apart = nearest - (a.points @ axis).max() > least
-        apart[0] = True   # as computed, whatever the rounding
+        apart[0] = True   # by `separation`, whatever the rounding here
         left = left[~apart]
 
 
@@ -268,15 +269,3 @@ def _gaps(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     axes /= np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), TOUCH)
     nearest = (np.einsum('nji,nj->ni', R, axes) @ b.points.T).min(axis=1) + (p * axes).sum(axis=1)
     return nearest - (axes @ a.points.T).max(axis=1)
-
-
-def _between(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Return the vector from the closest point of the hull of A to that of the hull of B, (3,)."""
-    from scipy.optimize import nnls
-
-    centre = A.mean(axis=0)
-    ones, zeros = (np.repeat((value, 1 - value), (len(A), len(B))) for value in (1.0, 0.0))
-    E = np.vstack([SMALL * np.vstack([A - centre, centre - B]).T, ones, zeros])
-    x = nnls(E, np.array([0.0, 0.0, 0.0, 1.0, 1.0]))[0]
-    of_a, of_b = x[:len(A)], x[len(A):]
-    return of_b @ B / of_b.sum() - of_a @ A / of_a.sum()

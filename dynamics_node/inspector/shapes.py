@@ -27,6 +27,7 @@ class Shape(NamedTuple):
     pose: Pose                   # in the body frame
     file: str = ''               # of a mesh, as the URDF names it
     substitute: bool = False     # made from inertias, since the URDF has no usable shape
+    link: str = ''               # that has the shape; bodies may consist of several
 
 
 def shapes_of_urdf(model: Model, text: str, element: str = 'visual') -> list[Shape]:
@@ -46,7 +47,7 @@ def shapes_of_urdf(model: Model, text: str, element: str = 'visual') -> list[Sha
                 pose = where.pose @ _origin(part.find('origin'))
             except ValueError:
                 continue
-            found.append(Shape(where.body, kind, size, pose, file))
+            found.append(Shape(where.body, kind, size, pose, file, link=link.get('name', '')))
     return found
 
 

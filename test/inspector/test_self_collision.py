@@ -6,7 +6,6 @@ import pytest
 from support.real_robots import ROBOTS
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.identification import ExcitationSettings, excitation
 from dynamics_node.inspector import self_collision
 from dynamics_node.inspector.self_collision import SelfCollision, self_collisions
 
@@ -85,13 +84,54 @@ def test_two_spheres_touch_at_the_sum_of_their_radii():
     assert found == SelfCollision(('link_1', 'link_3'), pytest.approx(first, abs=2e-3))
 
 
-def test_the_distance_of_hulls_is_that_of_a_closed_form():
-    cube = np.array(np.meshgrid(*3 * [[-1.0, 1.0]])).reshape(3, -1).T
-    assert self_collision._between(cube, cube + [5.0, 0.0, 0.0]) == pytest.approx([3, 0, 0],
-                                                                                 abs=1e-4)
-    assert self_collision._between(cube, cube + [5.0, 6.0, 7.0]) == pytest.approx([3, 4, 5],
-                                                                                 abs=1e-4)
-    assert np.linalg.norm(self_collision._between(cube, cube + [1.5, 0.5, 0.0])) < 1e-4
+def on_link_3(inside):
+    """Return the chain, whose third link has another one fixed to it, with such elements."""
+    tool = LINK.format(name='tool', shape=CAPSULE, element='collision')
+    tool = tool[:tool.index('<collision>')] + inside + '</link>'
+    fixed = ('<joint name="flange" type="fixed"><parent link="link_3"/><child link="tool"/>'
+             '<origin xyz="1 0 0"/></joint>')
+    return chain().replace('</robot>', f'{tool}{fixed}</robot>')
+
+
+@pytest.mark.parametrize('element', ['collision', 'visual'])
+def test_a_tool_counts_whatever_the_link_has_that_it_is_fixed_to(element):
+    """The third link folds back over the second; its tool reaches the first one."""
+    reach = (f'<{element}><origin xyz="0.3 0 0"/><geometry><sphere radius="0.1"/></geometry>'
+             f'</{element}>')
+    times = np.linspace(0.0, 1.0, 201)
+    q = np.multiply.outer(times, [0.0, 0.0, 3.05])
+    found = self_collisions(Robot.from_urdf(on_link_3(reach)), on_link_3(reach), times, q)
+    assert [each.links for each in found.found] == [('link_1', 'link_3')]
+    assert self_collisions(Robot.from_urdf(chain()), chain(), times, q).found == ()
+
+
+def test_a_missing_mesh_of_a_tool_is_said():
+    urdf = on_link_3('<collision><geometry><mesh filename="package://none/tool.stl"/></geometry>'
+                     '</collision>')
+    times, q = folding(11)
+    assert 'self-collisions of tool are not checked' in self_collisions(
+        Robot.from_urdf(urdf), urdf, times, q).notes[0]
+
+
+@pytest.mark.parametrize(('apart', 'touches'), [(0.296, True), (0.2995, True), (0.308, False)])
+def test_cylinders_are_not_smaller_than_those_of_the_urdf(apart, touches):
+    """Two of radius 0.15 m, side by side; link 3 comes to this distance of link 1."""
+    links = ''.join(f'<link name="{name}"><collision><geometry>'
+                    '<cylinder radius="0.15" length="0.5"/></geometry></collision>'
+                    '<inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+                    'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>' for name in 'ac')
+    joint = ('<joint name="{0}{1}" type="prismatic"><parent link="{0}"/><child link="{1}"/>'
+             '<axis xyz="{2}"/><limit lower="-9" upper="9" effort="1" velocity="1"/></joint>')
+    urdf = (f'<robot name="two"><link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+            f'izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>{links}<link name="base"/>'
+            + joint.format('base', 'a', '1 0 0') + joint.format('a', 'b', '0 1 0')
+            + joint.format('b', 'c', '0.6 0.8 0') + '</robot>')
+    robot = Robot.from_urdf(urdf.replace('<joint name="bc" type="prismatic">',
+                                         '<joint name="bc" type="prismatic"><origin xyz="3 4 0"/>'))
+    urdf = urdf.replace('<joint name="bc" type="prismatic">',
+                        '<joint name="bc" type="prismatic"><origin xyz="3 4 0"/>')
+    found = self_collisions(robot, urdf, [0.0, 1.0], [[0.0, 0.0, 0.0], [0.0, 0.0, apart - 5.0]])
+    assert bool(found.found) is touches
 
 
 def test_missing_meshes_and_missing_shapes_are_said():
@@ -108,6 +148,10 @@ def test_wrong_arguments_are_named():
     robot = Robot.from_urdf(urdf)
     with pytest.raises(DynamicsError, match='times has shape'):
         self_collisions(robot, urdf, times[:5], q)
+    with pytest.raises(DynamicsError, match='times'):
+        self_collisions(robot, urdf, ['a'], q)
+    with pytest.raises(DynamicsError, match='urdf_folder is 3'):
+        self_collisions(robot, urdf, times, q, 3)
     with pytest.raises(DynamicsError, match='urdf'):
         self_collisions(robot, 3, times, q)
 
@@ -117,10 +161,9 @@ def test_meshes_of_real_arms_touch_where_pinocchio_says(name):
     """Their bent links have meshes, whose whole convex hulls would contain neighbours."""
     pytest.importorskip('trimesh')
     path = next(each.path for each in ROBOTS if each.name == name)
-    robot, times = Robot.from_urdf(path), np.linspace(0.0, 10.0, 100)
-    settings = ExcitationSettings(iterations=0, positions={
-        joint: (-0.3, 0.3) for joint in robot.joint_names})
-    q = excitation(robot, settings).trajectory.sample(times)[0]
+    robot, times = Robot.from_urdf(path), np.linspace(0.0, 10.0, 50)
+    joints = np.arange(robot.nq)
+    q = 0.3 * np.sin(np.multiply.outer(times, 0.6 + 0.17 * joints) + joints)
     found = self_collisions(robot, path.read_text(), times, q, path.parent)
     first = first_contacts(path, times, q)
     bodies = {body.name for body in robot.model.bodies}
@@ -128,7 +171,7 @@ def test_meshes_of_real_arms_touch_where_pinocchio_says(name):
              for links, time in first.items()}
     assert {frozenset(each.links) for each in found.found} == set(names)
     for each in found.found:   # slices contain their mesh: they touch earlier, not later
-        assert each.time <= names[frozenset(each.links)] + 0.15
+        assert each.time <= names[frozenset(each.links)]
     assert (name == 'ur5') == (not names)
     assert found.notes == ()
 
