@@ -139,6 +139,26 @@ def test_excitation_writes_a_table_and_a_trajectory(tmp_path, capsys, fast_arm):
     np.testing.assert_allclose(motions[0][2], motions[1][2], atol=1e-9)
 
 
+def test_excitation_names_links_that_would_touch(tmp_path, capsys, fast_arm):
+    """A ball on an arm of the last link goes round the elbow, and meets one on the base."""
+    ball = '<collision><origin xyz="{}"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    robot = Robot.from_urdf(TWO_JOINTS, compile=False)
+    at, before = (robot.frame_pose([0.0, angle], 'elbow_link') @ [0.6, 0.0, 0.0, 1.0]
+                  for angle in (0.6, 0.0))
+    assert np.linalg.norm(at - before) > 0.25   # apart in the neutral configuration
+    root = robot.model.root
+    urdf = TWO_JOINTS
+    for link, place in ((root, at[:3]), ('elbow_link', (0.6, 0.0, 0.0))):
+        text = ball.format(' '.join(map(str, place)))
+        urdf = (urdf.replace(f'<link name="{link}"/>', f'<link name="{link}">{text}</link>')
+                .replace(f'<link name="{link}"><', f'<link name="{link}">{text}<'))
+    (tmp_path / 'two.urdf').write_text(urdf)
+    code, said, err = run(capsys, 'excitation', tmp_path / 'two.urdf', '--out',
+                          tmp_path / 'x.yaml', '--iterations', 0)
+    assert code == 0, err
+    assert 'warning: self-collision: the fixed base touches elbow_link at ' in said
+
+
 def test_identify_with_gains_from_a_known_payload(tmp_path, capsys):
     """Efforts are 1.1 times too small; the elbow's effort is not usable."""
     urdf = tmp_path / 'robot.urdf'
