@@ -110,7 +110,8 @@ def status_text(name: str, state: LiveState, robot: Robot | None, now: float) ->
     if silence:
         return StatusText('silent', ' '.join(filter(None, [silence, fault])))
     if fault:
-        return StatusText('fault', fault)
+        base = _base_text(state.base)
+        return StatusText('fault', f'{fault} {base}.' if base else fault)
     gate = f'Torques: {state.gate}, mode {state.mode}' if state.gate else 'Torques: no state yet'
     note = '' if state.model is None else state.model.note
     refused = f'Last refused reference: {state.last_refusal}' if state.last_refusal else ''

@@ -16,6 +16,7 @@ from dynamics_node.inspector.scene import SUPPOSED, RobotView
 from dynamics_node.inspector.solids import Solid
 from dynamics_node.inspector.tool_gizmo import ToolGizmo
 from dynamics_node.inspector.what_if import motion_of_case, robot_of_case
+from dynamics_node.model.model import base_joint
 from dynamics_node.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ class SupposedCase:
         :param measured: (nq,).
         """
         self._measured, rest = measured, np.array(self._loops.last)
-        for joint in robot.model.joints:
-            if joint.q.stop - joint.q.start > 1:   # a floating base: it has no slider
-                rest[joint.q] = measured[joint.q]
+        base = base_joint(robot.model)
+        if base is not None:   # it has no slider
+            rest[base.q] = measured[base.q]
         self._loops.last = rest
         found, problem = None, ''
         if self.shown.value:

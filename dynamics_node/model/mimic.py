@@ -1,5 +1,6 @@
 """Resolve mimic joints: master, ratio and offset of each follower, and the limits of masters."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -8,6 +9,8 @@ from dynamics_node.checks import LARGEST
 from dynamics_node.errors import ModelError
 from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
+
+FAR = 1e3   # [rad] limits beyond it on both sides are none: wheels are written as +-1e16
 
 
 def resolve_mimic(order: Sequence[JointRecord],
@@ -81,29 +84,49 @@ def within_followers(order: Sequence[JointRecord], follows: Mapping[str, tuple[s
 
     lower <= ratio q + offset <= upper and |ratio v| <= max_velocity. Effort limits stay: how the
     torque of a master is shared among its followers is unknown. A continuous master with a limited
-    follower becomes revolute. Limits of a follower that leave no motion to its master are ignored,
-    with a warning; so are [0, 0], the default of URDF, without one.
+    follower becomes revolute, unless it may turn by more than FAR both ways. Limits of a follower
+    that narrow those of its master give a warning. Those that leave it no motion are ignored, with
+    a warning; so are [0, 0], the default of URDF, without one.
     """
     by_name = {joint.name: joint for joint in order}
     masters: dict[str, JointRecord] = {}
     warnings = []
     for name, (master, ratio, offset) in follows.items():
         own, leader = by_name[name], masters.get(master, by_name[master])
-        least, most = _seen_from_master(own, ratio, offset)
-        lower, upper = max(leader.lower, least), min(leader.upper, most)
-        if not lower < upper:  # the gripper of PR2: at 0 only
-            lower, upper = leader.lower, leader.upper
-            if lower < upper:
+        old = leader.lower, leader.upper
+        new = _narrowed(leader, *_seen_from_master(own, ratio, offset))
+        if not new[0] < new[1]:  # the gripper of PR2: at 0 only
+            if old[0] < old[1]:
                 warnings.append(
-                    f"joint '{name}' with the limits [{own.lower:g}, {own.upper:g}] mimics "
-                    f"'{master}', to which they leave no motion within its limits [{lower:g}, "
-                    f"{upper:g}]: those of '{name}' are ignored")
+                    f"joint '{name}' with the limits {_range(own.lower, own.upper)} mimics "
+                    f"'{master}', to which they leave no motion within its limits {_range(*old)}: "
+                    f"those of '{name}' are ignored")
+            new = old
+        elif new != old:
+            warnings.append(f"joint '{name}' mimics '{master}', whose limits {_range(*old)} are "
+                            f"narrowed to {_range(*new)} by those of '{name}'")
         fastest = own.max_velocity / abs(ratio) if ratio else np.nan
-        limited = leader.kind == 'continuous' and np.isfinite([lower, upper]).any()
+        limited = leader.kind == 'continuous' and new != old
         masters[master] = leader._replace(
-            kind='revolute' if limited else leader.kind, lower=lower, upper=upper,
+            kind='revolute' if limited else leader.kind, lower=new[0], upper=new[1],
             max_velocity=float(np.fmin(leader.max_velocity, fastest)))  # nan is unknown
     return masters, warnings
+
+
+def _narrowed(leader, least, most):
+    """Return the limits of a master within [least, most]; its own where rounding is all."""
+    if leader.kind == 'continuous' and least < -FAR and most > FAR:
+        return leader.lower, leader.upper
+    return (leader.lower if _close(least, leader.lower) else max(leader.lower, least),
+            leader.upper if _close(most, leader.upper) else min(leader.upper, most))
+
+
+def _close(one, other):
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)   # 0.3 / 3 < 0.1
+
+
+def _range(lower, upper):
+    return f'[{lower:.10g}, {upper:.10g}]'
 
 
 def _seen_from_master(joint, ratio, offset):

@@ -160,3 +160,13 @@ class Model:
 def frame_of(model: Model, name: str) -> Frame:
     """Return the Frame of a link, or of the world for WORLD_NAME."""
     return Frame(WORLD, se3.IDENTITY) if name == WORLD_NAME else model.frame(name)
+
+
+def base_joint(model: Model) -> JointInfo | None:
+    """Return the floating joint between world and robot, or None."""
+    for body in model.bodies:
+        if body.parent == WORLD:
+            joint = next(joint for joint in model.joints if joint.q == body.q)
+            if joint.kind == 'floating':
+                return joint
+    return None

@@ -25,7 +25,12 @@ from dynamics_node.robot.rigid_ground import RigidGround
 from dynamics_node.robot.soft_ground import SoftGround
 from dynamics_node.simulation.equations_of_motion import Acceleration, EquationsOfMotion
 from dynamics_node.simulation.friction_stiffness import check_friction
-from dynamics_node.simulation.held_torques import Rollouts, held_torques, roll_out
+from dynamics_node.simulation.held_torques import (
+    Rollouts,
+    held_torques,
+    roll_out,
+    same_in_each_period,
+)
 from dynamics_node.simulation.output_times import (
     ContactFunction,
     Integrator,
@@ -176,7 +181,8 @@ class Simulation:
 
         def integrator_of(torques):
             acceleration = self._acceleration(_Forces(torques, wrenches, rates, None), valid)
-            return RungeKutta(EquationsOfMotion(self._model, acceleration), step)
+            return RungeKutta(EquationsOfMotion(self._model, acceleration),
+                              same_in_each_period(period, step))
         # a policy, and wrenches of each motion, need all states at once
         threads = 1 if torques.policy or wrenches is not None else most_threads()
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence

@@ -10,9 +10,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from dynamics_node.inspector.live_state import LiveBase
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Model, base_joint
 from dynamics_node.ros.parameters.declared import ModelParameters, NodeParameters
-from dynamics_node.ros.state.base_state import base_joint
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredState
 

@@ -83,10 +83,10 @@ class WatchedNode:
         self._request_payloads()
         self._model.request()
         self._take_joints()
-        if self._model.model is not None:
-            self._floating.follow(self._model.model.robot.model, self._model.parameters)
         for _ in range(ENTITIES):
             self._executor.spin_once(timeout_sec=0.0)
+        if self._model.model is not None:   # after the callbacks, which may have changed it
+            self._floating.follow(self._model.model.robot.model, self._model.parameters)
         exists = any((name, space.rstrip('/')) == (self._base, self._namespace)
                      for name, space in self._node.get_node_names_and_namespaces())
         self._state = self._state._replace(

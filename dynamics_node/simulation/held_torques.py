@@ -9,6 +9,7 @@ import numpy as np
 from dynamics_node import checks
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.simulation.output_times import Integrator
+from dynamics_node.simulation.runge_kutta import steps_between
 from dynamics_node.simulation.torque_source import Torque, TorqueFunction, torque_function
 
 MOST_BYTES = 8_000_000_000   # of a result
@@ -102,6 +103,15 @@ def roll_out(integrator_of: Callable[[TorqueFunction], Integrator], torques: Hel
         for _ in pool.map(fill, range(0, len(v), TOGETHER)):
             pass
     return found
+
+
+def same_in_each_period(period: float, step: float) -> float:
+    """Return a step that divides all periods into the same number of parts, at most `step` long.
+
+    It is longer by half a part, which an Integrator of equal steps does not use: period k may last
+    longer or shorter than the first by the rounding of its times, that grows with k.
+    """
+    return period / (steps_between(0.0, period, step) - 0.5)
 
 
 def _empty(periods, period, q, v, only_end):

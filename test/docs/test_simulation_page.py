@@ -16,7 +16,7 @@ def test_the_examples_run_one_after_the_other(compiler_on):
     names = {}
     for block in blocks:
         exec(block, names)  # noqa: S102
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     goal = names['goal']
     near, far = (np.linalg.norm(names['motion'].q[k] - goal) for k in (-1, 0))
     assert near < far

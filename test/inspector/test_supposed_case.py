@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from support.differences import relative
+from support.tiny_robots import chain
 from support.tolerances import EXACT_MATHS
 from support.watched_stand_in import ARM, WatchedStandIn, model_of
 
@@ -13,6 +14,7 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.live_state import LiveBase
 from dynamics_node.inspector.server import open_server
+from dynamics_node.inspector.supposed_case import SupposedCase
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
 Q = np.array([0.3, 0.7, -0.2, 1.1, 0.4, -0.6, 0.1])
@@ -103,3 +105,15 @@ def test_a_floating_base_of_the_case_is_that_of_the_robot_now(page):
         _, state, found = supposed.of(robot, q)
         assert relative(state.q, q) < EXACT_MATHS
         assert relative(found.torque, robot.gravity_torque(q)) < EXACT_MATHS
+
+
+def test_a_joint_of_several_coordinates_further_out_stays_as_in_the_case(page):
+    """The base alone is measured; a loop is closed near the case before."""
+    robot = Robot.from_urdf(chain(('arm', 'revolute'), ('plate', 'planar')), base='floating',
+                            compile=False)
+    gui = page._server.gui
+    case = SupposedCase(page._server, robot, [], gui.add_tab_group(), robot.frame_names[0])
+    before, measured = (robot.random_configuration(np.random.default_rng(i)) for i in range(2))
+    case._loops.last = before
+    case.of(robot, measured)
+    assert case._loops.last.tolist() == [*measured[:7], *before[7:]]

@@ -147,7 +147,7 @@ def limits_of(**inside):
     first = model.joints[0]
     assert first.name == 'a'
     return (first.lower, first.upper, first.max_velocity), [
-        text for text in model.warnings if 'ignored' in text]
+        text for text in model.warnings if 'mimics' in text and 'limits' in text]
 
 
 @pytest.mark.parametrize('inside, expected', [
@@ -168,6 +168,24 @@ def test_limits_of_followers_narrow_those_of_their_master(inside, expected):
     """By hand: lower <= ratio q + offset <= upper, |ratio v| <= velocity."""
     limits, warnings = limits_of(a=limited(-2.0, 2.0), **inside)
     assert np.allclose(limits, expected, rtol=EXACT_MATHS, atol=0.0)
+    assert not [text for text in warnings if 'ignored' in text]
+    assert bool(warnings) == (expected[:2] != (-2.0, 2.0))
+
+
+def test_a_narrowed_master_is_named_with_both_limits():
+    _, warnings = limits_of(a=limited(-2.0, 2.0), d=limited(-0.5, 1.0, 6.0, like('a', 2, 0.5)))
+    assert warnings == ["joint 'd' mimics 'a', whose limits [-2, 2] are narrowed to [-0.5, 0.25] "
+                        "by those of 'd'"]
+
+
+@pytest.mark.parametrize(('own', 'follower', 'ratio', 'offset'), [
+    ((-0.1, 0.1), (-0.3, 0.3), 3.0, 0.0),     # 0.3 / 3 is below 0.1 by rounding
+    ((0.0, 0.2), (0.1 + 0.2, 9.0), 1.0, 0.3),   # above 0 by 6e-17
+    ((-0.1, 0.1), (-0.1 + 5e-11, 0.1), 1.0, 0.0)])
+def test_rounding_narrows_no_limit(own, follower, ratio, offset):
+    limits, warnings = limits_of(a=limited(*own),
+                                 d=limited(*follower, 9.0, like('a', ratio, offset)))
+    assert limits == (*own, 3.0)
     assert warnings == []
 
 
@@ -195,6 +213,17 @@ def test_a_continuous_master_of_a_limited_follower_is_revolute():
     assert (model.joint('b').kind, model.joint('b').lower, model.joint('b').upper) == (
         'revolute', -1.0, 2.0)
     assert Robot.from_urdf(Robot.from_urdf(text).to_urdf()).model.joint('b').upper == 2.0
+
+
+@pytest.mark.parametrize(('lower', 'upper', 'kind', 'limits'), [
+    (-1e16, 1e16, 'continuous', (-np.inf, np.inf)), (-499.0, 499.0, 'revolute', (-998.0, 998.0)),
+    (-501.0, 501.0, 'continuous', (-np.inf, np.inf)), (0.0, 1e16, 'revolute', (0.0, 2e16))])
+def test_a_continuous_master_of_a_wheel_stays_continuous(lower, upper, kind, limits):
+    """Limits that are far on both sides are none; the ratio is 0.5."""
+    model = Robot.from_urdf(robots(d=limited(lower, upper, 3.0, like('b', 0.5)))[0]).model
+    joint = model.joint('b')
+    assert (joint.kind, (joint.lower, joint.upper)) == (kind, limits)
+    assert bool(model.warnings) == (kind == 'revolute')
 
 
 def test_a_locked_follower_does_not_limit_its_master():

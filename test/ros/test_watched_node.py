@@ -8,6 +8,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support.remote_node import LATCHED, stamped_wrench, wait_until
 
+from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.msg import ContactStamped
 from dynamics_node.ros import watched_node
@@ -76,6 +77,19 @@ def test_wrenches_and_contacts_arrive(arm, watched):
     found = until(watched, arrived, 'the wrench')
     assert found.wrenches['given'].frame == 'tool0' and found.contact_joints == ('joint_2',)
     assert found.wrenches['given'].force.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_model_that_has_just_arrived_has_its_own_base(watched, monkeypatch):
+    """A callback of the read brings a floating base."""
+    model = until(watched, lambda state: state.model, 'the model')
+    floating = Robot.from_urdf(ARM7, base='floating', compile=False)
+
+    def spin_once(timeout_sec):
+        monkeypatch.setattr(watched._model, 'model', model._replace(robot=floating))
+    with monkeypatch.context() as during:
+        during.setattr(watched._executor, 'spin_once', spin_once)
+        found = watched.read()
+    assert found.model.robot is floating and found.base.joint == floating.joint_names[0]
 
 
 def test_a_node_of_another_name_is_not_there(watched, monkeypatch):

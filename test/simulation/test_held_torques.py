@@ -5,7 +5,9 @@ import pytest
 from support import small_robots
 
 from dynamics_node import DynamicsError, Robot, RobotLink
+from dynamics_node.robot import simulation
 from dynamics_node.simulation import held_torques
+from dynamics_node.simulation.runge_kutta import RungeKutta, steps_between
 
 PERIOD, PERIODS = 0.02, 6
 NV = 5   # of the arm
@@ -93,6 +95,16 @@ def test_a_policy_is_called_once_per_period_and_held(arm):
     np.testing.assert_allclose(calls, PERIOD * np.arange(PERIODS))
     np.testing.assert_allclose(found.tau, -3.0 * found.q[:, :-1] - found.v[:, :-1])
     np.testing.assert_allclose(arm.rollouts(q, v, found.tau, PERIOD, step=0.005).q, found.q)
+
+
+@pytest.mark.parametrize(('step', 'parts'), [(None, 1), (0.02, 1), (0.005, 4), (0.0049, 5)])
+def test_all_periods_have_the_same_number_of_steps(arm, monkeypatch, step, parts):
+    """(k + 1) period - k period is above `period` by rounding, by 1e-12 of it from k = 12801 on."""
+    used = []
+    monkeypatch.setattr(simulation, 'RungeKutta', lambda equations, step: (
+        used.append(step), RungeKutta(equations, step))[1])
+    arm.rollouts(*(each[0] for each in draw(arm, 1)), PERIOD, step=step)
+    assert {steps_between(k * PERIOD, (k + 1) * PERIOD, used[0]) for k in range(30000)} == {parts}
 
 
 def test_no_motions(arm):

@@ -10,19 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.model import WORLD, Body, JointInfo, Model
+from dynamics_node.model.model import Body, Model, base_joint
 from dynamics_node.spatial import se3, so3
 from dynamics_node.spatial.se3 import Pose
-
-
-def base_joint(model: Model) -> JointInfo | None:
-    """Return the floating joint between world and robot, or None."""
-    for body in model.bodies:
-        if body.parent == WORLD:
-            joint = next(joint for joint in model.joints if joint.q == body.q)
-            if joint.kind == 'floating':
-                return joint
-    return None
 
 
 def base_configuration(model: Model, position: np.ndarray, quaternion: np.ndarray,

@@ -11,11 +11,11 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import Model, base_joint
 from dynamics_node.ros import convert
 from dynamics_node.ros.frame_prefix import remove_prefix
 from dynamics_node.ros.rclpy_internals import silence
-from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
+from dynamics_node.ros.state.base_state import base_configuration, base_velocity
 from dynamics_node.ros.topic_qos import SENSOR, overridable
 
 

@@ -15,7 +15,8 @@ def test_the_report_describes_the_robot_and_its_measured_state():
     assert reply.joint_names == ['lift', 'turn', 'drift', 'elbow']
     assert reply.joint_types == ['prismatic', 'continuous', 'planar', 'revolute']
     assert reply.never_measured == ['lift', 'turn', 'drift']
-    assert (reply.lower_position[3], reply.upper_position[3]) == (-2.0, 2.0)
+    # those of its follower: -2 <= -2 q + 0.1 <= 2
+    assert (reply.lower_position[3], reply.upper_position[3]) == (-0.95, 1.05)
     assert (reply.lower_position[1], reply.upper_position[1]) == (-np.inf, np.inf)
     assert (reply.max_velocity[0], reply.max_effort[0]) == (3.0, 50.0)
     assert [reply.gravity.x, reply.gravity.y, reply.gravity.z] == [1.0, 2.0, 3.0]

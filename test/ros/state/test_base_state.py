@@ -11,7 +11,8 @@ from support.tiny_robots import EVERY_KIND, TWO_JOINTS, chain
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES
 
 from dynamics_node import DynamicsError, Robot
-from dynamics_node.ros.state.base_state import base_configuration, base_joint, base_velocity
+from dynamics_node.model.model import base_joint
+from dynamics_node.ros.state.base_state import base_configuration, base_velocity
 
 # A flange and a sensor fixed to the base link, then an arm.
 ON_BASE = chain(('mount', 'fixed'), ('sensor', 'fixed'), ('arm', 'revolute'))
