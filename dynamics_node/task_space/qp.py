@@ -69,12 +69,12 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
     if (low > high).any():
         return _nothing(n, m, p, 'infeasible')
     some = [M for M, count in ((G, m), (A, p)) if count]
-    rows = np.ascontiguousarray(some[0]) if len(some) == 1 else np.concatenate(
+    rows = _writeable(some[0]) if len(some) == 1 else np.concatenate(
         [np.zeros((0, n)), *some])
     sense = np.zeros(k + m + p, dtype=np.int32)
     if p:
         sense[k + m:] = EQUALITY
-    P, q = np.ascontiguousarray(P), np.ascontiguousarray(q)
+    P, q = _writeable(P), _writeable(q)
     for tolerance in (TOLERANCE, TOUCHING):
         x, _, flag, info = solve(P, q, rows, high, low, sense, primal_tol=tolerance)
         if flag != INFEASIBLE:
@@ -86,6 +86,11 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
     status: Status = 'solved' if residual <= ACCURATE else 'failed'
     return QpSolution(x, status, forces[k:k + m], forces[:k] if k else np.zeros(n),
                       forces[k + m:], residual)
+
+
+def _writeable(M):
+    """Return M, or a copy if it is not contiguous or read-only: daqp refuses such memory."""
+    return M if M.flags.c_contiguous and M.flags.writeable else M.copy(order='C')
 
 
 def _stacked(*parts):

@@ -40,6 +40,16 @@ def test_solutions_satisfy_the_kkt_conditions(seed):
         assert (np.where(push < 0.0, where - low, 0.0) < TINY).all()
 
 
+@pytest.mark.parametrize('without', [(), ('A', 'b', 'lb', 'ub'), ('G', 'lower', 'upper')])
+def test_arrays_may_be_read_only_or_not_contiguous(without):
+    """As broadcast results and transposes are; daqp itself refuses them."""
+    given = {name: each for name, each in problem(1).items() if name not in without}
+    strange = {name: np.asfortranarray(each) for name, each in given.items()}
+    for each in strange.values():
+        each.flags.writeable = False
+    assert np.array_equal(solve_qp(**strange).x, solve_qp(**given).x)
+
+
 def test_most_test_problems_have_active_limits():
     """Else the test above says little."""
     found = [solve_qp(**problem(seed)) for seed in range(40)]
