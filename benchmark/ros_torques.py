@@ -61,7 +61,7 @@ class Arm:
     def __init__(self, process):
         caller = Caller()
         caller.wait_until_idle(process)
-        self.caller, node = caller, caller.node
+        self.caller = caller
         robot = Robot.from_urdf(ARM7, compile=False)
         self.message = JointState(name=list(robot.joint_names), position=array('d', [0.3] * 7),
                                   velocity=array('d', [0.0] * 7), effort=array('d', [0.0] * 7))
@@ -75,7 +75,7 @@ class Arm:
         for name in self.heard:
             self.node.create_subscription(Float64MultiArray, f'/{name}/commands',
                                           lambda _, name=name: self.hear(name), 1000, raw=True)
-        self.enabler = node.create_client(SetBool, '/dynamics_node/enable')
+        self.enabler = caller.client(SetBool, '/dynamics_node/enable')   # waits for the service
 
     def hear(self, name):
         self.heard[name] += 1
