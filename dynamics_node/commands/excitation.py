@@ -12,8 +12,7 @@ from dynamics_node.commands.robot_arguments import (
 )
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
-from dynamics_node.files import read_text
-from dynamics_node.model.urdf_text import MAX_BYTES
+from dynamics_node.model.urdf_text import urdf_text
 
 ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
 DETAILS = """\
@@ -107,10 +106,8 @@ def _touching(robot, source, trajectory):
 
     times = dense_times(trajectory)
     q = excited_robot(robot).states(trajectory, times)[0]
-    if isinstance(source, bytes):
-        return self_collisions(robot, source.decode('utf-8', 'replace'), times, q).warnings
-    return self_collisions(robot, read_text(source, MAX_BYTES), times, q,
-                           Path(source).resolve().parent).warnings
+    folder = None if isinstance(source, bytes) else Path(source).resolve().parent
+    return self_collisions(robot, urdf_text(source), times, q, folder).warnings
 
 
 def _range(text):

@@ -72,7 +72,8 @@ class RowQuantities:
         """Torque of the motors, or behind gear and rotor: where it is measured."""
         meaning = self.meaning
         if meaning is None:
-            raise DynamicsError('the measured torque needs the meaning of the measured effort')
+            raise DynamicsError('meaning is None; expected the meaning of the measured effort, by '
+                                'which the measured torque is computed')
         given = meaning.scale * self.effort
         if meaning.without_gravity:
             given += meaning.driven * self.robot.gravity_torque(self.q)

@@ -98,41 +98,16 @@ def merged_factors(base: BaseParameters, parts: Sequence[TriangularFactors]) -> 
 
 def residuals(robot: Robot, base: BaseParameters, recording: Recording, *estimates: np.ndarray,
               factor: int = 1, tick: Tick = no_tick) -> list[np.ndarray]:
-    """Return tau - Y_b x for each estimate x (b,) of the base parameters, a list of (N, rows).
-
-    Torques are decimated after the subtraction: they are fewer than the columns of Y_b.
-    """
-    if base.loops is None:
-        left = _tree_residuals(robot, base, recording, estimates, factor, tick)
-    else:
-        left = ([np.stack([misfit(A, x[depends]) for A, depends in zip(rows, base.depends)], -1)
-                 for x in estimates]
-                for rows in row_chunks(robot, base, recording, factor, tick))
+    """Return tau - Y_b x for each estimate x (b,) of the base parameters, a list of (N, rows)."""
+    left = [[np.stack([misfit(A, x[depends]) for A, depends in zip(rows, base.depends)], -1)
+             for x in estimates]
+            for rows in row_chunks(robot, base, recording, factor, tick)]
     return [np.concatenate(parts) for parts in zip(*left)]
-
-
-def _tree_residuals(robot, base, recording, estimates, factor, tick):
-    """Yield the residuals of each chunk of a robot without loops, one per estimate."""
-    layout = base.layout
-    known = payload_parameters(robot, layout)
-    values = [np.zeros(layout.size) for _ in estimates]
-    for each, x in zip(values, estimates):
-        each[base.kept] = x
-    for at in _slices(recording.time, factor):
-        v, a, tau = recording.v[at], recording.a[at], recording.tau[at]
-        Y = robot.regressor(recording.q[at], v, a)
-        motors = motor_columns(layout.motors, layout.friction_speed, v, a)
-        carried = joint_load(layout.load, Y).T if layout.load else [None] * robot.nv
-        own = [joint_columns(layout, k, v[:, k], a[:, k], carried[k]) for k in range(robot.nv)]
-        yield [decimate((tau - Y @ (known + x)[:layout.inertial] - motors @ x[layout.of_motors]
-                         - np.stack([A @ x[layout.of_joint(k)] for k, A in enumerate(own)], -1)
-                         )[:, base.rows], factor) for x in values]
-        tick(at.stop / len(recording.time))
 
 
 def misfit(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return tau - Y x of rows A = [Y, tau], (n,)."""
-    return A @ np.append(-x, 1.0)   # A is contiguous, its part Y is not
+    return A[:, -1] - A[:, :-1] @ x
 
 
 def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor: int = 1,
@@ -155,7 +130,7 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         carried = joint_load(layout.load, Y).T if layout.load else [None] * robot.nv
         if load.any():
             tau = tau - Y @ load
-        yield [decimate(np.column_stack([Y[:, k].take(inertial, axis=1),
+        yield [decimate(np.column_stack([Y[:, k, inertial],
                                          joint_columns(layout, k, v[:, k], a[:, k],
                                                        carried[k])[:, own],
                                          motors[:, k, coupled], tau[:, k]]), factor)

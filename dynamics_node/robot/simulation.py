@@ -130,7 +130,7 @@ class Simulation:
                    _integrator_maker(self._model, method, step, tolerance, times, bool(points)),
                    step, method == 'rk4')
         if run.fixed_step:
-            self._check_friction(first_q, step)
+            self._check_friction(first_q, step, "method 'radau'")
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
             if kind is SoftContact:
                 start = self._on_soft_ground(run, points, touch, first_q, first_v)
@@ -218,10 +218,11 @@ class Simulation:
         return (np.broadcast_to(q, (*rows, self._model.nq)).copy(),
                 np.broadcast_to(v, (*rows, self._model.nv)).copy(), n)
 
-    def _check_friction(self, q, step):
+    def _check_friction(self, q, step, remedy=''):
         if self._model.has_friction.any():
             with suppress(SingularModel):  # a link without mass may move with a loop
-                check_friction(self._model, self._dispatcher.call('mass_matrix_inverse', q=q), step)
+                inverse = self._dispatcher.call('mass_matrix_inverse', q=q)
+                check_friction(self._model, inverse, step, remedy)
 
     def _acceleration(self, forces: _Forces, constraints: tuple[Constraint, ...]
                       ) -> Acceleration:

@@ -16,12 +16,14 @@ from dynamics_node.model.model import Model
 STABLE = 1.0
 
 
-def check_friction(model: Model, mass_matrix_inverse: np.ndarray, step: float) -> None:
+def check_friction(model: Model, mass_matrix_inverse: np.ndarray, step: float,
+                   remedy: str = '') -> None:
     """Raise if a fixed step is too long for the friction of a joint.
 
     The rates are the eigenvalues of M^-1 D, D the slope of friction at rest.
 
     :param mass_matrix_inverse: of the first states, (.., nv, nv).
+    :param remedy: what the caller offers besides a shorter step, for the message.
     """
     slope = friction_slope(model, np.zeros(model.nv))
     root = np.sqrt(slope)
@@ -34,5 +36,5 @@ def check_friction(model: Model, mass_matrix_inverse: np.ndarray, step: float) -
         name = next(joint.name for joint in model.joints if dof < joint.v.stop)
         raise DynamicsError(
             f"step is {step:.6g} s; friction stops joint '{name}' at a rate of {greatest:.3g} /s, "
-            f"for which 'rk4' needs {STABLE / greatest:.2g} s or less: use method 'radau', a "
-            'greater friction_speed, or a robot without dry friction')
+            f'for which the step may be {STABLE / greatest:.2g} s or less: use that, '
+            f'{remedy and remedy + ", "}a greater friction_speed, or a robot without dry friction')

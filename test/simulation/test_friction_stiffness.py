@@ -22,8 +22,16 @@ def rate_of(robot):
 def test_the_limit_is_the_reciprocal_of_the_rate(rubbing):
     inverse, limit = rubbing.mass_matrix_inverse(rubbing.neutral()), 1.0 / rate_of(rubbing)
     check_friction(rubbing.model, inverse, 0.999 * limit)
-    with pytest.raises(DynamicsError, match="^step is .* joint 'upper_joint'.*radau"):
+    with pytest.raises(DynamicsError, match="^step is .* joint 'upper_joint'.*use that, a greater"):
         check_friction(rubbing.model, inverse, 1.001 * limit)
+
+
+def test_only_a_method_that_the_function_has_is_proposed(rubbing):
+    state, limit = (rubbing.neutral(), [0.0]), 1.0 / rate_of(rubbing)
+    with pytest.raises(DynamicsError, match="use that, method 'radau', a greater"):
+        rubbing.simulate(*state, [0.0], [0.0, 1.0], step=1.001 * limit)
+    with pytest.raises(DynamicsError, match='use that, a greater'):
+        rubbing.rollouts(*state, [[0.0]], 1.001 * limit)
 
 
 def test_the_worst_state_of_a_batch_counts(rubbing):

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from support import small_robots
+from support.bundled_mechanisms import standing
+from support.real_robots import ROBOTS
 
 from dynamics_node import DynamicsError, Robot, RobotLink
+from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.robot import simulation
 from dynamics_node.simulation import held_torques
 from dynamics_node.simulation.runge_kutta import RungeKutta, steps_between
@@ -56,6 +59,35 @@ def test_each_motion_is_that_of_simulate_period_by_period(base):
             np.testing.assert_allclose(found.v[n, k + 1], state[1], rtol=0.0, atol=1e-10)
 
 
+@pytest.mark.parametrize('example', ROBOTS, ids=str)
+def test_the_motions_of_real_robots_are_those_of_simulate(example):
+    """Two motions of one period, mimic joints and floating bases among them."""
+    robot = Robot.from_urdf(example.urdf, base=example.base, friction=False)
+    q, v, tau = draw(robot, 2)
+    found = robot.rollouts(q, 0.1 * v, tau[:, :1], 0.002, step=0.001)
+    for n in range(2):
+        motion = robot.simulate(q[n], 0.1 * v[n], tau[n, 0], [0.0, 0.002], step=0.001)
+        np.testing.assert_allclose(found.q[n, -1], motion.q[-1], rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(found.v[n, -1], motion.v[-1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', list(MECHANISMS))
+def test_the_motions_of_mechanisms_are_those_of_simulate(name):
+    """Their loops stay closed in both."""
+    mechanism = MECHANISMS[name]
+    robot = Robot.from_urdf(mechanism.urdf, loops=mechanism.loops, friction=False)
+    q, v, _ = standing(robot.model, robot.loops.constraints, seed=0)
+    tau = np.random.default_rng(0).normal(size=(2, 3, robot.nv))
+    found = robot.rollouts(q, v, tau, 0.002, step=0.001)
+    for n in range(2):
+        state = q, v
+        for k in range(3):
+            motion = robot.simulate(*state, tau[n, k], [0.002 * k, 0.002 * (k + 1)], step=0.001)
+            state = motion.q[-1], motion.v[-1]
+        np.testing.assert_allclose(found.q[n, -1], state[0], rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(found.v[n, -1], state[1], rtol=1e-8, atol=1e-8)
+
+
 def test_one_state_under_many_torques_and_many_states_under_one(arm):
     q, v, tau = draw(arm, 4)
     fan = arm.rollouts(q[0], v[0], tau, PERIOD)
@@ -76,7 +108,8 @@ def test_only_the_end_is_the_end(arm):
 def test_threads_change_no_bit(arm, monkeypatch):
     q, v, tau = draw(arm, 7)
     alone = arm.rollouts(q, v, tau, PERIOD)
-    monkeypatch.setattr(held_torques, 'TOGETHER', 3)
+    monkeypatch.setattr(held_torques, 'FEWEST', 3)
+    monkeypatch.setattr(held_torques, 'MOST', 3)
     monkeypatch.setenv('DYNAMICS_NODE_THREADS', '2')
     for one, other in zip(alone, arm.rollouts(q, v, tau, PERIOD)):
         np.testing.assert_array_equal(one, other)
