@@ -37,6 +37,7 @@ from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.change_checks import CHANGE_TIMES
 from dynamics_node.ros.torque.external_torque import ExternalTorqueTopics
 from dynamics_node.ros.torque.goal_execution import GoalExecution
+from dynamics_node.ros.torque.huge_pages import use_huge_pages
 from dynamics_node.ros.torque.records import (
     Command,
     GoalRequest,
@@ -204,6 +205,8 @@ class TorqueNode(Node):
         self._realtime = realtime.request(p.realtime_priority, core_numbers('torque.cpu', p.cpu))
         gc.collect()
         gc.freeze()
+        if p.realtime_priority:
+            self._realtime += f', {use_huge_pages() or "no"} huge pages'
         return self._realtime
 
     def cleanup(self) -> None:
