@@ -16,7 +16,7 @@ DIE_WITH_PARENT = 1   # PR_SET_PDEATHSIG of <linux/prctl.h>
 
 @contextmanager
 def own_domain():
-    """Let this process and its children talk on the loopback only, on a free ROS domain."""
+    """Use a free ROS domain, on the loopback only, in this process and its children."""
     domain, lock = _claim_domain()
     profile = str(HERE / 'sim' / 'loopback.xml')
     settings = {'ROS_DOMAIN_ID': str(domain), 'PYTHONUNBUFFERED': '1',
@@ -61,7 +61,7 @@ class Processes:
         """Start a ROS program.
 
         :param parameters: {name: value as in YAML}.
-        :param remap: {topic: the name it shall have}.
+        :param remap: {topic: its new name}.
         """
         words = [word for key, value in parameters.items() for word in ('-p', f'{key}:={value}')]
         words += [word for pair in (remap or {}).items() for word in ('-r', ':='.join(pair))]

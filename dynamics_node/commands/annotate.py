@@ -24,7 +24,7 @@ Written files:
   annotation.json            robot, settings and counts
   report.html, report.json   the report
 
-After a kill, run the same command again: finished files are kept.
+If the program is stopped, run the same command again: finished files are kept.
 
 exit code: 0 written; 1 written, but some files could not be read; 2 refused
 """
@@ -39,23 +39,28 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('files', nargs='+', help='Parquet, CSV, .npz or ROS 2 bags; patterns; the '
                         'folder of a LeRobot data set')
     parser.add_argument('--columns', metavar='NAME', nargs='+', required=True,
-                        help='to be added, see below')
-    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
-    parser.add_argument('--mapping', metavar='FILE', help='which columns are which joints, YAML')
-    parser.add_argument('--effort-meaning', metavar='MEANING', help='of the measured effort: '
-                        'motor_torque, output_torque, current or without_gravity')
+                        help='columns to add, see below')
+    parser.add_argument('--out', metavar='FOLDER', required=True,
+                        help='folder of the written files; created if it does not exist')
+    parser.add_argument('--mapping', metavar='FILE',
+                        help='YAML file that says which columns are which joints')
+    parser.add_argument('--effort-meaning', metavar='MEANING', help='meaning of the measured '
+                        'effort: motor_torque, output_torque, current or without_gravity')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
-                        help='of the filter on positions; default: from the first episodes')
+                        help='cutoff of the filter on positions; default: from the first episodes')
     parser.add_argument('--engine', metavar='NAME', help='dask or ray; default: threads')
-    parser.add_argument('--workers', metavar='N', type=int, help='default: one per core')
+    parser.add_argument('--workers', metavar='N', type=int,
+                        help='number of workers; default: one per core')
     parser.add_argument('--keep', metavar='NAME', nargs='+',
                         help='columns of the sources to be written; default: all')
-    parser.add_argument('--prefix', metavar='TEXT', default='', help='of the added names')
-    parser.add_argument('--precision', default='source',
-                        help='of added numbers: float32, float64; default: as the positions')
-    parser.add_argument('--compression', default='source',
-                        help='none, snappy, zstd, lz4, gzip; default: as the source')
-    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('--prefix', metavar='TEXT', default='',
+                        help='text before the names of added columns')
+    parser.add_argument('--precision', default='source', help='precision of added numbers: '
+                        'float32 or float64; default: that of the positions')
+    parser.add_argument('--compression', default='source', help='none, snappy, zstd, lz4, gzip '
+                        'or brotli; default: that of the source')
+    parser.add_argument('--topic', default='/joint_states',
+                        help='topic of the joint states in a bag (%(default)s)')
     parser.set_defaults(run=run)
 
 

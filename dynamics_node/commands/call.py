@@ -46,10 +46,12 @@ def add_parser(subparsers: Any) -> None:
                                    description='Call a service of a running dynamics node.',
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('question', choices=METHODS, help='the service to call')
-    for name, unit in (('joint', 'position [rad or m]'), ('velocity', '[rad/s or m/s]'),
-                       ('acceleration', '[rad/s^2 or m/s^2]'), ('effort', '[N m or N]')):
+    for name, text in (('joint', 'position of a joint [rad or m]'),
+                       ('velocity', 'velocity of a joint [rad/s or m/s]'),
+                       ('acceleration', 'acceleration of a joint [rad/s^2 or m/s^2]'),
+                       ('effort', 'effort of a joint [N m or N]')):
         parser.add_argument(f'--{name}', metavar='JOINT=NUMBER', nargs='+', action='extend',
-                            default=[], help=unit)
+                            default=[], help=f'{text}; may be repeated')
     parser.add_argument('--wrench', metavar='LINK=FX,FY,FZ,TX,TY,TZ', action='append', default=[],
                         help='external wrench on the robot at the link, in its axes [N, N m]')
     parser.add_argument('--frame', metavar='LINK', nargs='+', action='extend', default=[],

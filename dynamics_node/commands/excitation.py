@@ -40,22 +40,24 @@ def add_parser(subparsers: Subparsers) -> None:
     add_loops_argument(parser)
     parser.add_argument('--out', metavar='FILE', required=True, help='the YAML file')
     parser.add_argument('--period', metavar='SECONDS', type=float, default=10.0,
-                        help='of the Fourier series; default: 10')
-    parser.add_argument('--harmonics', metavar='NUMBER', type=int, default=5,
-                        help='of the Fourier series; the highest frequency is harmonics / period')
+                        help='period of the Fourier series; default: 10')
+    parser.add_argument('--harmonics', metavar='NUMBER', type=int, default=5, help='number of '
+                        'harmonics; the highest frequency is harmonics / period; default: 5')
     parser.add_argument('--periods', metavar='NUMBER', type=int, default=3,
                         help='repetitions of the motion')
-    parser.add_argument('--rate', metavar='HZ', type=float, default=50.0, help='of the points')
+    parser.add_argument('--rate', metavar='HZ', type=float, default=50.0,
+                        help='points of the trajectory per second; default: 50')
     parser.add_argument('--margin', metavar='SHARE', type=float, default=0.1,
                         help='share of each limit of the URDF that is kept free; default: 0.1')
     parser.add_argument('--range', metavar='JOINT=LOWER,UPPER', type=_range, action='append',
-                        default=[], help='of positions, instead of the URDF limits [rad or m]')
+                        default=[], help='position limits of a joint, instead of those of the URDF '
+                        '[rad or m]; may be repeated')
     parser.add_argument('--acceleration', metavar='LIMIT', type=float,
                         help='limit of every joint [rad/s^2 or m/s^2]; default: none')
     parser.add_argument('--box', metavar='LINK=X,Y,Z,X,Y,Z', type=_box, action='append',
                         default=[], help='lower and upper corner of the box in which the origin of '
                         'a link must stay [m]; may be repeated')
-    parser.add_argument('--seed', type=int, default=0, help='of the random motions')
+    parser.add_argument('--seed', type=int, default=0, help='seed of the random motions')
     parser.add_argument('--iterations', metavar='NUMBER', type=int, default=60,
                         help='greatest number of steps of the optimisation')
     parser.set_defaults(run=run)

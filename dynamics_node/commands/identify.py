@@ -31,8 +31,8 @@ Written files:
   recording.csv              the recording
 
 exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
-has grown, the mass of a link changes by more than a factor of 3 that the data do not determine, or
-the data determine nothing; 2 refused
+has grown, the mass of a link changes by more than a factor of 3 though the data do not determine
+it, or the data determine nothing; 2 refused
 """
 
 
@@ -44,24 +44,26 @@ def add_parser(subparsers: Subparsers) -> None:
     add_robot_arguments(parser)
     add_loops_argument(parser)
     parser.add_argument('recording', nargs='+', help='CSV, also with .gz, .npz, .parquet, or a '
-                        'ROS 2 bag, of a motion with its efforts; several: one fit')
-    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
-    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
-    parser.add_argument('--columns', metavar='NAMES', default='', help='of a table without a '
-                        'header, as in time,position_joint_1,effort_joint_1')
+                        'ROS 2 bag, of a motion with its efforts; several are fitted together')
+    parser.add_argument('--out', metavar='FOLDER', required=True,
+                        help='folder of the written files; created if it does not exist')
+    parser.add_argument('--topic', default='/joint_states',
+                        help='topic of the joint states in a bag (%(default)s)')
+    parser.add_argument('--columns', metavar='NAMES', default='', help='column names of a table '
+                        'without a header, such as time,position_joint_1,effort_joint_1')
     parser.add_argument('--effort-scale', metavar='JOINT=K', action='append', default=[],
                         help='torque [N m or N] per recorded unit of effort, such as ampere')
     parser.add_argument('--no-effort', metavar='JOINT', action='append', default=[],
-                        help='the effort of this joint is not usable: its motion is used alone')
+                        help='do not use the effort of this joint, only its motion')
     parser.add_argument('--gear-ratio', metavar='JOINT=R', action='append', default=[],
                         help='position and effort of this joint are those of its motor; -1 inverts '
                         'both signs')
-    parser.add_argument('--transmission', metavar='FILE', help='YAML, where motors and joints are '
-                        'coupled, instead of gear ratios')
+    parser.add_argument('--transmission', metavar='FILE', help='YAML file of the transmission, '
+                        'instead of gear ratios, if motors and joints are coupled')
     parser.add_argument('--loaded', metavar='FILE', help='another recording, with the payload of '
                         '--known-payload: the gains of drives are estimated with it first')
     parser.add_argument('--known-payload', metavar='LINK=KG[,X,Y,Z]', type=load,
-                        help='of --loaded: its mass and its centre of mass in the link frame')
+                        help='payload of --loaded: mass, and centre of mass in the link frame')
     parser.add_argument('--method', default='weighted', help='ordinary, weighted or robust')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
@@ -70,7 +72,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('--validate', metavar='FILE',
                         help='another recording, used to validate in place of that share')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
-                        help='of the filter on positions; default: from the spectrum')
+                        help='cutoff of the filter on positions; default: from the spectrum')
     parser.add_argument('--friction', metavar='TERMS', default='auto',
                         help='auto: its law is chosen from the data; plain: viscous and Coulomb; '
                         'or some of stribeck, asymmetric, load, with commas between them')
@@ -144,13 +146,13 @@ def _gains(arguments, robot, raw, drives):
     from dynamics_node.identification import estimate_gains
 
     if (arguments.loaded is None) != (arguments.known_payload is None):
-        raise DynamicsError('--loaded and --known-payload are needed both: a recording with a '
-                            'payload, and the payload')
+        raise DynamicsError('only one of --loaded and --known-payload is given; expected both: a '
+                            'recording with a payload, and that payload')
     if arguments.loaded is None:
         return None
     if arguments.transmission is not None:
-        raise DynamicsError('--loaded and --transmission are given: gains are estimated of joints, '
-                            'not of coupled motors; expected one of them')
+        raise DynamicsError('--loaded and --transmission are both given; expected one of them: '
+                            'gains are estimated for joints, not for coupled motors')
     frame, mass, com = arguments.known_payload
     return estimate_gains(robot, raw, robot.with_payload('known payload', frame, mass, com),
                           _recording(arguments, arguments.loaded, robot, drives), arguments.cutoff)

@@ -35,16 +35,19 @@ def add_parser(subparsers: Subparsers) -> None:
                                    description=ABOUT, epilog=DETAILS,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
-    parser.add_argument('recording', nargs='*', help='as of identify, in a folder with the name of '
-                        'its robot')
-    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
-    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('recording', nargs='*', help='file as for the command identify, in a '
+                        'folder with the name of its robot')
+    parser.add_argument('--out', metavar='FOLDER', required=True,
+                        help='folder of the written files; created if it does not exist')
+    parser.add_argument('--topic', default='/joint_states',
+                        help='topic of the joint states in a bag (%(default)s)')
     parser.add_argument('--prior-weight', metavar='NUMBER', type=float, default=1.0,
                         help='1: inertias of the URDF are correct to 100 %%, 100: to 10 %%')
     parser.add_argument('--cutoff', metavar='HZ', type=float,
-                        help='of the filter on positions; default: from the spectrum')
+                        help='cutoff of the filter on positions; default: from the spectrum')
     parser.add_argument('--engine', help='dask or ray; default: threads of this process')
-    parser.add_argument('--workers', type=int, metavar='N', help='default: one per core')
+    parser.add_argument('--workers', type=int, metavar='N',
+                        help='number of workers; default: one per core')
     parser.set_defaults(run=run)
 
 

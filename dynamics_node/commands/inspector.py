@@ -1,4 +1,4 @@
-"""The command `inspector`: show a robot in the browser, why its joints carry their torque."""
+"""The command `inspector`: show a robot in the browser, with the causes of its joint torques."""
 
 import argparse
 import sys
@@ -38,7 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add_robot_arguments(parser)
     add_loops_argument(parser)
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
-                        default=[], help='position of a joint at first; default: neutral')
+                        default=[], help='initial position of a joint; default: neutral')
     add_server_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -47,8 +47,9 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the web server to a parser."""
     parser.add_argument('--host', default='127.0.0.1',
                         help='address to listen on; default: this machine alone. 0.0.0.0: every '
-                        'computer that reaches this one sees the page')
-    parser.add_argument('--port', type=int, default=8080, help='the next free one if it is taken')
+                        'computer that reaches this one can open the page')
+    parser.add_argument('--port', type=int, default=8080,
+                        help='port to listen on, the next free one if it is taken; default: 8080')
 
 
 def run(arguments: argparse.Namespace) -> int:

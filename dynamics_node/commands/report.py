@@ -65,7 +65,8 @@ def _add_identification(kinds):
                      'parameters with error bars, residuals before and after')
     add_loops_argument(parser)
     parser.add_argument('recording', help='CSV, or a ROS 2 bag, of a motion with its efforts')
-    parser.add_argument('--topic', default='/joint_states', help='of the joint states in a bag')
+    parser.add_argument('--topic', default='/joint_states',
+                        help='topic of the joint states in a bag (%(default)s)')
 
 
 def _parser(kinds, name, run, about):

@@ -16,17 +16,17 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--lock', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='lock a joint at a position [rad or m]; may be repeated')
     parser.add_argument('--gravity', metavar='X,Y,Z', type=vector, default=(0.0, 0.0, -9.81),
-                        help='in the root frame [m/s^2]; example: --gravity=-9.81,0,0')
+                        help='gravity in the root frame [m/s^2]; example: --gravity=-9.81,0,0')
     parser.add_argument('--payload', metavar='LINK=KG[,X,Y,Z]', type=load, action='append',
                         default=[], help='payload and its centre of mass in the link frame [kg, '
                         'm]; may be repeated')
     parser.add_argument('--springs', metavar='FILE',
-                        help='lists of springs with dampers and of linear actuators, YAML')
+                        help='YAML file with springs, dampers and linear actuators')
 
 
 def add_loops_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument --loops to a parser."""
-    parser.add_argument('--loops', metavar='FILE', help='list of loop constraints, YAML')
+    parser.add_argument('--loops', metavar='FILE', help='YAML file with the loop constraints')
 
 
 def source_of(arguments: argparse.Namespace) -> str | bytes:

@@ -42,8 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('--start', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='first position [rad or m]; others: 0 within the limits')
     parser.add_argument('--torque', metavar='JOINT=TORQUE', type=joint_position, action='append',
-                        default=[], help='constant [N m or N]; others: 0')
-    parser.add_argument('--rate', metavar='HZ', type=float, default=100.0, help='of the rows')
+                        default=[], help='constant torque [N m or N]; others: 0')
+    parser.add_argument('--rate', metavar='HZ', type=float, default=100.0,
+                        help='rows of the table per second; default: 100')
     parser.add_argument('--method', default='radau',
                         help="'radau', adaptive, also for dry friction; 'rk4'; 'dop853'")
     parser.set_defaults(run=run)

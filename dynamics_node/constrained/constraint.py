@@ -261,7 +261,7 @@ def validate(model: Model, constraints: Sequence[Constraint]) -> None:
     names = set()
     for constraint in constraints:
         if not isinstance(constraint, Constraint):
-            raise DynamicsError(f'{short(constraint)} is no Constraint')
+            raise DynamicsError(f'constraints has {short(constraint)}; expected Constraint objects')
         if constraint.name in names:
             raise DynamicsError(f"two constraints are called '{constraint.name}'; each needs a "
                                 'name of its own')

@@ -44,7 +44,7 @@ def read_constraints(
 
 
 def read_loops(source: str | Mapping | Sequence[Constraint | Mapping]) -> Loops:
-    """Return the Loops, constraints and passive joints; source as for `read_constraints`."""
+    """Return the Loops: constraints and passive joints. `source` is as in `read_constraints`."""
     entries, passive = read_lists('constraints', source, _KEYS)
     _check_names(passive)
     return Loops(tuple(_constraint(k, entry) for k, entry in enumerate(entries, start=1)),
@@ -63,7 +63,7 @@ def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> s
     constraints, passive = as_list('constraints', constraints), as_list('passive', passive)
     for entry in constraints:
         if not isinstance(entry, Constraint):
-            raise DynamicsError(f'{short(entry)} is no Constraint')
+            raise DynamicsError(f'constraints has {short(entry)}; expected Constraint objects')
         if callable(entry.expression):
             refuse(entry.name, 'expression', 'is a Python function', 'a text, to be written as '
                    'YAML')

@@ -28,7 +28,7 @@ from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 class SupportConsistent(NamedTuple):
     """Support-consistent dynamics; m rows of loops and contacts."""
 
-    inertia: np.ndarray     # Lambda (m, m) [kg, kg m, kg m^2], felt at the supports
+    inertia: np.ndarray     # Lambda (m, m) [kg, kg m, kg m^2], effective at the supports
     null_space: np.ndarray  # N (nv, nv): J N = 0; N' tau exerts no force on the supports
     bias: np.ndarray        # N' (C v + g) + J' Lambda dJ/dt v (nv,): M a + bias = N' tau, with tau
     #                         less the torques of friction and springs
@@ -66,7 +66,7 @@ def support_consistent_any_rank(model: Model, constraints: Sequence[Constraint],
     _, J, drift = rows(model, q, v, constraints)
     with linear_algebra_errors():
         parts = decompose(mass_matrix(model, q), J)
-        # W = J L^-T: Lambda = pinv(W)' pinv(W), and N is the projection beside the rows of W
+        # With W = J L^-T: Lambda = pinv(W)' pinv(W), and N projects onto the null space of J
         inverse = np.array([parts.multipliers(unit) for unit in np.eye(model.nv)])
         inertia = inverse.T @ inverse
         N = np.eye(model.nv) - np.linalg.solve(parts.L.T, parts.V @ parts.V.T @ parts.L.T)

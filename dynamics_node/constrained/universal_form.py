@@ -4,8 +4,8 @@ r"""Compute the motion of all bodies and the forces of all joints, loops and mot
     [ C'  0 ] [ eta ] = [ c_a ]
 
 In Pan's universal form every body is free, every joint, loop and prescribed acceleration is a
-constraint, and eta are their forces. For a tree, row operations make C block diagonal: to the rows
-of each body those of its subtree are added. The rows of body i are then
+constraint, and eta are their forces. For a tree, row operations make C block diagonal: the rows of
+all bodies in its subtree are added to the rows of a body. The rows of body i are then
 
     C_i eta_i = sum over the subtree of (I a + f_p),
 
@@ -74,7 +74,7 @@ def universal_form(model: Model, constraints: Sequence[Constraint], q: np.ndarra
 
 
 def _accelerations(model: Model, tree: ForwardRecursion, a: np.ndarray) -> list[np.ndarray]:
-    """Return dV/dt of each body, the world's last, where the world accelerates by -g."""
+    """Return dV/dt of each body and, as last entry, of the world, which accelerates by -g."""
     dV = per_body(model, gravity_acceleration(model))
     for i, body in enumerate(model.bodies):
         dV[i] = Ad_inv(tree.T[i], dV[body.parent]) + tree.S[i] @ a[body.v] + tree.eta[i]
@@ -83,7 +83,7 @@ def _accelerations(model: Model, tree: ForwardRecursion, a: np.ndarray) -> list[
 
 def _without_gravity(model: Model, tree: ForwardRecursion,
                      dV: list[np.ndarray]) -> list[np.ndarray]:
-    """Return dV/dt of each body where the world is at rest."""
+    """Return dV/dt of each body relative to a world at rest: without the acceleration by -g."""
     lifted = per_body(model, gravity_acceleration(model))
     for i, body in enumerate(model.bodies):
         lifted[i] = Ad_inv(tree.T[i], lifted[body.parent])

@@ -65,13 +65,13 @@ class Reference:
         """Return the reference that follows a trajectory from now on.
 
         The part before now is skipped: the motion joins the trajectory at its present point. If the
-        first point is later, by the blend time or more, the time until then is used to get there
-        from the present reference, as in ros2_controllers. If there is less time, the difference at
-        the first point must be small (`max_start_error`), and fades out over the blend time T. So a
-        stream of points a few ms ahead is followed as by a filter of third order: 0.6 T late
-        without velocities, with an error of 0.15 T^2 times the acceleration if only accelerations
-        are left out, without delay if all are given. Positions of joints that turn without end are
-        shifted by whole turns towards their present position.
+        first point is the blend time T or more ahead, the motion goes there from the present
+        reference, as in ros2_controllers. If it is nearer, the difference at the first point must
+        be small (`max_start_error`), and fades out over T. A stream of points a few ms ahead is
+        thus followed as by a filter of third order: 0.6 T late without velocities, with an error of
+        0.15 T^2 times the acceleration if only accelerations are left out, without delay if all are
+        given. Positions of joints that turn without end are shifted by whole turns towards their
+        present position.
 
         :param times: (N,) after start, strictly increasing [s].
         :param positions, velocities, accelerations: (N, k), see Spline for what may be left out.
@@ -79,7 +79,7 @@ class Reference:
         :param joints: joints of the columns, (k,) integers; the others go on as before.
         :param held: whether its last point is held for ever: it has age 0 then.
         :raise DynamicsError: the trajectory is malformed, over already, starts too far off, or
-            exceeds a limit; which joint, when, and what is valid.
+            exceeds a limit; the message names the joint, the time and what is valid.
         """
         start, now, held = _time('start', start), _time('now', now), flag('held', held)
         columns = self._checked_joints(joints)
@@ -98,7 +98,7 @@ class Reference:
     def stopped(self, now: float, joints: ArrayLike | None = None) -> 'Reference':
         """Return the reference that slows down along its path, and rests after the blend time.
 
-        :param joints: that stop, (k,) integers; None for all. The others go on as before.
+        :param joints: joints that stop, (k,) integers; None: all. The others go on as before.
         """
         now, columns = _time('now', now), self._checked_joints(joints)
         splines: list[BlendedSpline | SlowedSpline | None] = []
@@ -113,7 +113,8 @@ class Reference:
     def resting_at(self, q: ArrayLike, now: float) -> 'Reference':
         """Return the reference that stops, then goes to q and rests there.
 
-        The way to q takes the blend time, or as much longer as it is longer than MAX_START_ERROR.
+        The way to q takes the blend time; if it is longer than MAX_START_ERROR, the time is longer
+        in the same ratio.
 
         :param q: (n,), usually the measured position, where the joints could not follow.
         """
@@ -130,7 +131,7 @@ class Reference:
 
     @property
     def newest(self) -> BlendedSpline | SlowedSpline:
-        """The motion of the joints that replaced others last."""
+        """The motion that was started last."""
         return self._splines[-1]
 
     def has(self, spline: BlendedSpline) -> bool:
@@ -183,7 +184,7 @@ class Reference:
                             *(np.vstack([one, part]) for one, part in zip(present, parts)))
         else:
             points = Spline(times, *parts)
-            meeting = max(now - start, first)   # the first time they have in common
+            meeting = max(now - start, first)   # the first time that both motions have
             error = points.at(meeting).q - self.at(start + meeting).q[joints]
             turns = limits.whole_turns(joints, error)
             limits.check_start(joints, error - turns)

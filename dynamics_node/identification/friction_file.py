@@ -25,20 +25,20 @@ KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
     'dry_friction': ('coulomb', 'Coulomb friction [N m or N]')}
 FURTHER = {
     'stribeck_friction': ('stribeck', 'friction above Coulomb friction near rest [N m or N]'),
-    'friction_asymmetry': ('coulomb_asymmetry', 'half of Coulomb friction in positive minus that '
-                           'in negative direction [N m or N]'),
-    'damping_asymmetry': ('viscous_asymmetry', 'the same of viscous friction '
-                          '[N m s/rad or N s/m]')}
+    'friction_asymmetry': ('coulomb_asymmetry', 'half the difference of Coulomb friction in '
+                           'positive and in negative direction [N m or N]'),
+    'damping_asymmetry': ('viscous_asymmetry', 'half the difference of viscous friction in '
+                          'positive and in negative direction [N m s/rad or N s/m]')}
 SPEEDS = {
-    'friction_speeds': ('friction_speed', 'over which Coulomb friction changes its sign'),
-    'stribeck_speed': ('stribeck_speed', 'at which half of stribeck_friction is left')}
+    'friction_speeds': ('friction_speed', 'speed over which Coulomb friction changes its sign'),
+    'stribeck_speed': ('stribeck_speed', 'speed at which half of stribeck_friction is left')}
 DIGITS = 9
 
 
 def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
     """Return the text of a ROS parameter file with armature and friction.
 
-    Joints have the parts of coupled motors that `applied_values` gives them.
+    The friction of a joint includes its part of coupled motors, see `applied_values`.
 
     :param layout, values: of an Identification.
     """
@@ -56,7 +56,7 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
               *_map('    # ', layout, values, 'offset')]
     if layout.motors:
         lines += ['    # Coupled motors, in units of their joints. The node has friction of joints',
-                  '    # alone: the values above have their part at each joint.',
+                  '    # only: the values above include the part of the motors at each joint.',
                   *(f'    # {json.dumps(name)}: {_number(value)}' for name, value in zip(
                       layout.names[layout.of_motors], motors))]
     return HEAD + '\n'.join(lines) + '\n'
@@ -66,7 +66,7 @@ def friction_of(robot: Robot, layout: ParameterLayout,
                 values: np.ndarray) -> tuple[ParameterLayout, np.ndarray]:
     """Return (layout, values) with all terms of friction of a robot, and the given offsets.
 
-    A robot may have terms that were not fitted, as where efforts are measured behind the gears.
+    A robot may have terms that were not fitted: if efforts are measured behind the gears, say.
 
     :param robot, layout, values: of an Identification.
     """

@@ -8,7 +8,7 @@ from dynamics_node.checks import check_kind
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.recording import PAUSE, RawRecording
 
-BETWEEN = 1.001 * PAUSE   # [s] also after rounding a pause; filters do not connect the parts
+BETWEEN = 1.001 * PAUSE   # [s] longer than PAUSE also after rounding: filters separate the parts
 
 
 def join_recordings(recordings: Sequence[RawRecording],
@@ -17,7 +17,7 @@ def join_recordings(recordings: Sequence[RawRecording],
 
     Its joints are those of the first. Velocities are kept if every recording has them.
 
-    :param names: of the recordings, such as paths, for messages; none: their numbers.
+    :param names: names of the recordings for messages, such as paths; default: their numbers.
     :raise DynamicsError: there is no recording, or one has no samples or lacks joints of the first.
     """
     if not recordings:
@@ -29,7 +29,7 @@ def join_recordings(recordings: Sequence[RawRecording],
             'a recording', raw, RawRecording).joint_names]
         called = names[k] if k < len(names) else f'recording {k + 1}'
         if missing:
-            raise DynamicsError(f'{called} lacks the joints {missing} of the first')
+            raise DynamicsError(f'{called} lacks the joints {missing} of the first recording')
         if not len(raw.time):
             raise DynamicsError(f'{called} has no samples; leave it out')
         time = raw.time if k == 0 else raw.time - raw.time[0] + start

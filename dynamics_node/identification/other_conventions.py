@@ -1,9 +1,9 @@
 """Find a convention of joints under which a recording agrees with the URDF.
 
-Wrong zeros, signs, axes and names leave most of a torque unexplained, whatever the masses are. Each
-convention that is often mistaken is tried: one that explains most of the rest is named. The parts
-that friction, armature and offset of a joint can explain are removed first, and factors between
-measured and predicted torques do not count: see torque_factors.py.
+With wrong zeros, signs, axes or names, most of a torque stays unexplained, whatever the masses are.
+Frequent mistakes of this kind are tried one by one, and one that explains most of the rest is
+named. The parts that friction, armature and offset of a joint can explain are removed first.
+Factors between measured and predicted torques are ignored here: see torque_factors.py.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.recording import Recording
 from dynamics_node.robot.robot import Robot
 
-POOR = 0.5            # of a torque unexplained: with more at one joint, conventions are tried
-BETTER = 0.6          # by which the sum of unexplained shares falls under another convention
-WORSE = 0.1           # by which that of one joint may rise
+POOR = 0.5            # unexplained share of a torque above which conventions are tried
+BETTER = 0.6          # least decrease of the sum of unexplained shares under another convention
+WORSE = 0.1           # greatest increase of that of one joint
 SAME = 0.05           # conventions whose sums differ by less are all named
-SAMPLES = 150         # at most, that are compared
+SAMPLES = 150         # greatest number of samples that are compared
 QUARTER = np.pi / 2.0
 
 
@@ -45,7 +45,7 @@ def other_convention(robot: Robot, recording: Recording, judged: np.ndarray,
 
 
 def unexplained(robot: Robot, recording: Recording, loops: LoopMotion | None = None) -> np.ndarray:
-    """Return the share of each torque that no positive factor of the URDF's explains, 0 to 1."""
+    """Return the share of each torque that is not a positive multiple of the URDF's, 0 to 1."""
     model = project(loops, recording.q,
                     robot.inverse_dynamics(recording.q, recording.v, recording.a))
     rows = np.arange(robot.nv) if loops is None else loops.independent
@@ -64,7 +64,7 @@ def _unexplained(tau, model, v, a, speed):
 def without_joint_part(x: np.ndarray, v: np.ndarray, a: np.ndarray, speed: float) -> np.ndarray:
     """Return a torque without what offset, friction and armature of its joint can explain, (N,).
 
-    :param speed: over which friction changes its sign.
+    :param speed: speed over which friction changes its sign.
     """
     Q = np.linalg.qr(np.column_stack([np.ones_like(v), v, v / np.hypot(v, speed), a]))[0]
     return x - Q @ (Q.T @ x)

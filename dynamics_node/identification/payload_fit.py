@@ -39,8 +39,8 @@ CUTOFF = 10.0            # [Hz] arms move loads at 2 Hz or slower
 MAX_ROUNDS = 10          # of reweighting
 SETTLED = 0.02           # relative change of the noise of each joint that ends it
 # Least over greatest singular value, of columns scaled to norm 1.
-MIN_CENTRE = 1e-2        # below, mass and centre of mass are not determined
-MIN_INERTIA = 1e-3       # below, inertia is not determined
+MIN_CENTRE = 1e-2        # with less, mass and centre of mass are not determined
+MIN_INERTIA = 1e-3       # with less, inertia is not determined
 SIGNIFICANT = 3.0        # standard deviations
 VALUES = ('mass', 'cx', 'cy', 'cz', *TEN[4:])
 UNITS = ('kg', *['m'] * 3, *['kg m^2'] * 6)
@@ -57,7 +57,7 @@ class PayloadEstimate(NamedTuple):
     inertia: np.ndarray | None    # (3, 3) about the centre, axes of the frame; None: not determined
     covariance: np.ndarray        # of VALUES, (10, 10); (4, 4) without inertia
     residual_rms: np.ndarray      # (joints,) torque residual [N m or N]
-    samples: int                  # that were fitted
+    samples: int                  # number of samples that were fitted
     warnings: tuple[str, ...]
     joint_names: tuple[str, ...]  # of residual_rms: all; with loops the independent ones
 
@@ -150,7 +150,7 @@ def _fitted(rows):
 
 
 def _solved(R, z):
-    """Return x with R x = z; the least one if R is rank deficient."""
+    """Return x with R x = z; the shortest one if R is rank deficient."""
     scaled, scale = equilibrated(R)
     return np.linalg.lstsq(scaled, z, rcond=1e-12)[0] / scale
 
@@ -178,8 +178,8 @@ def _undetermined(rows, R, frame):
         return (f'{text}: gravity always has the same direction in its axes, within {spread:.2g} '
                 'degrees. Turn the wrist: record three or more poses in which each axis of the '
                 'frame is along, against and across gravity')
-    return (f'{text}: it causes no torque in these poses. Record others, in which the joint axes '
-            'are level')
+    return (f'{text}: it causes no torque in these poses. Record other poses, in which the joint '
+            'axes are horizontal')
 
 
 def _ten(x):

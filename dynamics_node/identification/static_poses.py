@@ -28,7 +28,7 @@ class StaticPoses(NamedTuple):
 def select_pose_joints(robot: Robot, poses: StaticPoses) -> StaticPoses:
     """Return the poses with only the joints of the robot, in its order.
 
-    With loops the motors are needed; the positions of other joints follow.
+    A robot with loops needs the motors only; the positions of its other joints follow.
 
     :raise DynamicsError: joints are missing, or arrays have wrong shapes.
     """

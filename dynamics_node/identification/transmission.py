@@ -3,8 +3,8 @@
     motor = R (q - zeros),    joint velocity = R^-1 motor velocity,    tau = R' motor torque
 
 R has a gear ratio per joint on its diagonal. Other entries couple joints: with R[6, 5] = 32 the
-motor of joint 6 also turns when joint 5 moves, and its torque also acts on joint 5. As YAML, with
-a map of joints per motor; a motor may have the name of a joint:
+motor of joint 6 also turns when joint 5 moves, and its torque also acts on joint 5. In YAML, each
+motor has a map of joints; a motor may have the name of a joint:
 
     motors:
       joint_5: {joint_5: 45.0}
@@ -35,16 +35,16 @@ class Transmission(NamedTuple):
     zeros: np.ndarray     # (n,) positions of the joints where all motors are at zero [rad or m]
 
     def joint_positions(self, motor: np.ndarray) -> np.ndarray:
-        """Return q of the positions of the motors, (n,) or (N, n)."""
+        """Return the joint positions q for positions of the motors, (n,) or (N, n)."""
         return self.joint_velocities(motor) + self.zeros
 
     def joint_velocities(self, motor: np.ndarray) -> np.ndarray:
-        """Return v of the velocities of the motors, (n,) or (N, n)."""
+        """Return the joint velocities v for velocities of the motors, (n,) or (N, n)."""
         motor = check_array('motor', motor, len(self.motors))
         return np.linalg.solve(self.matrix, motor.T).T
 
     def joint_torques(self, motor: np.ndarray) -> np.ndarray:
-        """Return the joint torques of the torques of the motors, (n,) or (N, n)."""
+        """Return the joint torques for torques of the motors, (n,) or (N, n)."""
         return check_array('motor', motor, len(self.motors)) @ self.matrix
 
     @property

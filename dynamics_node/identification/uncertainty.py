@@ -50,7 +50,8 @@ def base_spread(base: BaseParameters, fit: LinearFit, prior: Prior) -> tuple[np.
 def full_spread(consistent: ConsistentFit, prior: Prior, factors: np.ndarray) -> Spread:
     """Return the Spread of all parameters, from data and prior.
 
-    :param factors: (size,) of the deviations, see speed_uncertainty.py; up to those of the prior.
+    :param factors: (size,) factors of the standard deviations, see speed_uncertainty.py; the
+        result does not exceed the standard deviation of the prior.
     """
     def sigma(R):
         return np.linalg.norm(np.linalg.inv(R), axis=1)

@@ -1,4 +1,4 @@
-"""Complete the state of a robot with closed loops: the other joints follow its motors."""
+"""Complete the state of a robot with closed loops: passive joints follow the motors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dynamics_node.robot.robot import Robot
 
 
 class LoopState:
-    """Closes the loops of a robot near the configuration before; a tree stays as it is.
+    """Closes the loops of a robot, starting from its last configuration; a tree is not changed.
 
     :ivar coordinates: names of the independent joints; None for a tree.
-    :ivar last: (nq,) the configuration before, closed.
+    :ivar last: (nq,) the last configuration, with closed loops.
     """
 
     def __init__(self, robot: Robot):
@@ -34,7 +34,7 @@ class LoopState:
     def complete(self, state: MotionState) -> MotionState:
         """Return a state whose passive joints follow the others.
 
-        :param state: entries of q of passive joints are where the search begins.
+        :param state: its positions of passive joints are the start of the search.
         :raise DynamicsError: the loops cannot be closed there, or the configuration is singular.
         """
         if self.coordinates is None:
@@ -42,7 +42,7 @@ class LoopState:
         try:
             found = self._loops.with_passive_joints(state.q, MotionSample(*state), whole=True)
         except DynamicsError:
-            # Redundant motors that are measured with noise close no loop exactly.
+            # With more motors than degrees of freedom, noise of the measured positions opens loops.
             q = self._robot.project_configuration(state.q)
             found = self._loops.with_passive_joints(q, MotionSample(q, state.v, state.a), True)
         self.last = np.array(found.q)

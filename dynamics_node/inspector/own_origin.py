@@ -1,4 +1,7 @@
-"""Refuse foreign web pages: a browser lets any page connect to this machine. Serve reports."""
+"""Refuse websockets of foreign web pages, and serve reports beside the page of the inspector.
+
+A browser lets any web page connect to a server on the same machine.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def is_own(origin: str | None, host: str | None, names: frozenset[str]) -> bool:
 
 
 def is_own_host(host: str | None, names: frozenset[str]) -> bool:
-    """Return whether a requested host is this machine; arguments as of is_own."""
+    """Return whether a requested host is this machine; arguments as in `is_own`."""
     try:
         name = (urlsplit(f'//{host or ""}').hostname or '').lower()
     except ValueError:
@@ -57,9 +60,9 @@ def names_of(host: str) -> frozenset[str]:
 def only_own_pages(host: str, reports: ServedReports) -> Iterator[list[bool]]:
     """Let viser servers that are started inside refuse websockets of foreign pages.
 
-    The list that is given is not empty once such a server has been started.
+    It yields a list, which is not empty once such a server has been started.
 
-    :param reports: that these servers serve beside the page.
+    :param reports: reports that these servers serve beside the page.
     """
     import websockets.asyncio.server as library
     serve: Any = library.serve
@@ -81,7 +84,7 @@ def only_own_pages(host: str, reports: ServedReports) -> Iterator[list[bool]]:
 
 def _checked(process_request: Callable[[Any, Any], Any] | None, names: frozenset[str],
              reports: ServedReports) -> Callable[[Any, Any], Any]:
-    """Return a function for requests that refuses foreign upgrades before the given one."""
+    """Return a handler of requests that refuses foreign websockets, then calls the given one."""
     def process(connection: Any, request: Any) -> Any:
         headers = request.headers
         if request.path.startswith(PREFIX):
@@ -96,7 +99,7 @@ def _checked(process_request: Callable[[Any, Any], Any] | None, names: frozenset
 
 
 def _report(connection: Any, page: bytes | None) -> Any:
-    """Return the response with a report; None: there is none."""
+    """Return the response with a report; 'not found' if page is None."""
     if page is None:
         return connection.respond(http.HTTPStatus.NOT_FOUND, ABSENT)
     response = connection.respond(http.HTTPStatus.OK, '')
@@ -109,7 +112,7 @@ def _report(connection: Any, page: bytes | None) -> Any:
 
 
 def _only(headers: Any, name: str) -> str | None:
-    """Return a header that is there exactly once."""
+    """Return the value of a header; None unless the request has it exactly once."""
     values = headers.get_all(name)
     return values[0] if len(values) == 1 else None
 

@@ -23,7 +23,7 @@ def stacked_bars(names: Sequence[str], units: Sequence[str], shown_figures: Figu
     Parts that increase the torque are stacked on one side of zero and parts that reduce it on the
     other, so that each part is visible. A line marks the sum; dashed lines mark the limits.
 
-    :param names, units: of the entries of v.
+    :param names, units: names and units of the entries of v.
     :param now: figures to compare with, marked by a hollow triangle.
     """
     drawn: list[Markup] = []

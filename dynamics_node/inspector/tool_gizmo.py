@@ -1,4 +1,4 @@
-"""A handle in the 3D view that moves the tool of the supposed pose, by inverse kinematics."""
+"""Show a handle in the 3D view with which a user moves the tool, by inverse kinematics."""
 
 from __future__ import annotations
 

@@ -24,19 +24,20 @@ from dynamics_node.model.model import Model
 from dynamics_node.model.regrouped_inertia import regrouped
 from dynamics_node.spatial import so3
 
-# A kernel that solves for matrices does so in loops if instructions x columns are more. Measured,
-# derivatives of forward dynamics of TALOS (65,000 x 38): single states take half the time of
+# A kernel that solves for matrices uses loops if instructions x columns exceed this. Measured with
+# the derivatives of forward dynamics of TALOS (65,000 x 38): single states take half the time of
 # straight-line code, batches nine tenths, the compilation a quarter. Batches of solo12
 # (12,500 x 18) would take 1.3 times as long.
 IN_LOOPS = 400_000
-# An alternative algorithm is given up when it has made as many times the symbols of the first.
-# Those that were shorter, on 13 robots, had made at most 0.81 times as many.
+# The trace of an alternative algorithm is stopped if it has more symbols than this times those of
+# the first. On 13 robots, alternatives with a shorter program had at most 0.81 times as many.
 MORE_SYMBOLS = 1.25
 # With more degrees of freedom the last algorithm is traced first: its length grows least.
 LONG_CHAIN = 50
-AGREEMENT = 1e-12  # of a loaded kernel with trace.evaluate, relative to the largest number
-# With constraints: at a random state the rows may be nearly dependent. Margins allow a sine of 1e-5
-# between rows, whose square costs ten digits; a wrong instruction would cost all digits.
+# Greatest difference of a loaded kernel from trace.evaluate, relative to the largest number.
+AGREEMENT = 1e-12
+# The same with constraints, whose rows may be nearly dependent at a random state. Margins allow a
+# sine of 1e-5 between rows, whose square costs ten digits; a wrong instruction would cost all.
 CONSTRAINED_AGREEMENT = 1e-6
 
 
@@ -103,9 +104,9 @@ def checked_program(model: Model, key: KernelKey) -> Program:
 def program_of(model: Model, key: KernelKey) -> Program:
     """Return the Program with the fewest instructions, over all algorithms of a key.
 
-    Regrouped inertias have more zeros, but may lack zeros that a link has as written: the first
-    algorithm is traced with both, the others with the better of the two.
-    A long program solves in loops, see IN_LOOPS.
+    Regrouped inertias have more zeros, but may lack zeros that the URDF has: the first algorithm is
+    traced with both, the others with the better of the two. A long program solves in loops, see
+    IN_LOOPS.
     """
     shapes = _shapes(model, key)
     bare = model.with_(inertias=model.bare_inertias)

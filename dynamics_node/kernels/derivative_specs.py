@@ -87,10 +87,10 @@ def _of_arrays(algorithm, inputs, rates):
 
 
 def _directional(dynamics, results, inputs, shapes, algorithms, numpy=None, **flags):
-    """Return the specs of the derivatives along a direction, without and of the geometry.
+    """Return two specs of derivatives along a direction: one without, one for the joint geometry.
 
-    The derivative is linear in the direction, so the two add. One kernel for both would take five
-    times as long for a batch without geometry, most of it for reading zeros.
+    The derivative is linear in the direction, so the two results add up. One kernel for both would
+    take five times as long for a batch without geometry, most of it for reading zeros.
     """
     def spec(name, doc, rates, wrenches, regroup):
         return KernelSpec(f'{dynamics}_{name}', f'{results} {doc}', (*inputs, *rates), shapes,

@@ -6,8 +6,8 @@ link is at the pose
 
     placement  translation(anchor)  joint motion(axis, q)  translation(-anchor)
 
-in its parent's frame. A joint frame of its own carries an axis that does not pass through the
-origin: a massless link, with the link fixed to it.
+in its parent's frame. If the axis does not pass through the origin, a massless link is added at the
+anchor: the joint moves it, and the link is fixed to it.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ ONE_AXIS = ('revolute', 'continuous', 'prismatic')
 LIMITED = ('revolute', 'prismatic')
 ANCHORED = ('revolute', 'continuous', 'planar')
 ORTHONORMAL = 1e-6            # greatest |R'R - 1| of a rotation matrix; it is orthonormalised
-EXACT = 1e-12                 # below, it is used unchanged
-ON_AXIS = 1e-15               # relative: an anchor this close to the axis is on it
+EXACT = 1e-12                 # a matrix with less is used unchanged
+ON_AXIS = 1e-15               # relative distance below which an anchor is on the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ def record_of_links(links: Sequence[RobotLink], name: str = 'robot',
 
 
 def with_joints(links: Sequence[RobotLink]) -> tuple[RobotLink, ...]:
-    """Return links whose geometry is to be set, checked: each has a parent, and one axis or none.
+    """Return the links, after a check that each has a parent and a joint of one axis or none.
 
     :raise ModelError: names the link and the joint types that are valid.
     """
@@ -120,7 +120,7 @@ def with_joints(links: Sequence[RobotLink]) -> tuple[RobotLink, ...]:
 def pose_of(name: str, matrix: ArrayLike) -> se3.Pose:
     """Return the Pose of a homogeneous matrix (4, 4); `name` is that of the argument.
 
-    :raise ModelError: no finite numbers, another last row than 0 0 0 1, or no rotation.
+    :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is no rotation.
     """
     T = finite(name, matrix, (4, 4))
     off = np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max()
@@ -174,7 +174,7 @@ def _records(link, own):
 
 
 def _beside_axis(where, kind, axis, link):
-    """Return the point of the axis next to the origin of the link frame, (3,)."""
+    """Return the point of the joint axis that is nearest to the origin of the link frame, (3,)."""
     anchor = finite(where + 'anchor', link.anchor, (3,))
     if kind not in ANCHORED:
         return np.zeros(3)

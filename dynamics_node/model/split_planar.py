@@ -1,8 +1,8 @@
 """Split planar joints into chains of prismatic and revolute joints.
 
 A planar joint is a translation along x, one along y and a rotation, in this order and with the same
-coordinates and velocities. As a chain with massless bodies between, its subspaces are constant in
-the bodies they move, and derivatives need no special case.
+coordinates and velocities. In such a chain of joints with massless bodies between them, each motion
+subspace is constant in the body that it moves, so that derivatives need no special case.
 """
 
 from dataclasses import replace
@@ -49,7 +49,7 @@ def _has_planar(model):
 
 
 def _last_of_chain(model):
-    """Return {body: its index after the split}, the world's included."""
+    """Return {body: its index after the split}, with the world."""
     last, count = {WORLD: WORLD}, 0
     for i, body in enumerate(model.bodies):
         count += 3 if isinstance(body.joint, Planar) else 1

@@ -7,14 +7,15 @@ from numpy.typing import ArrayLike
 
 MINUS, UNKNOWN = '\N{MINUS SIGN}', '\N{EN DASH}'
 SIGNIFICANT = 4
-SMALLEST = 1e-4  # relative to the greatest number of a column: below, exponents are used
-ROUNDING = 1e-9  # relative to the greatest number of a column: below, 0 is shown
+# Relative to the greatest number of a column:
+SMALLEST = 1e-4  # if a number is smaller, each number has its own decimals or exponent
+ROUNDING = 1e-9  # a smaller number is shown as 0
 
 
 def shown(value: float, significant: int = SIGNIFICANT, zero: float = 0.0) -> str:
-    """Return the text of a number: significant digits, a minus sign, a dash for nan.
+    """Return the text of a number: significant digits, a typographic minus, a dash for nan.
 
-    :param zero: smaller values are rounding and shown as 0.
+    :param zero: values below this are rounding and shown as 0.
     """
     if abs(value) < zero:
         return '0'
@@ -32,9 +33,9 @@ def shown(value: float, significant: int = SIGNIFICANT, zero: float = 0.0) -> st
 
 
 def column(values: ArrayLike, significant: int = SIGNIFICANT) -> list[str]:
-    """Return the texts of a column of numbers, with the decimals of the greatest: they align.
+    """Return the texts of a column of numbers, all with the decimals of the greatest number.
 
-    If the smallest would lose all its digits, each number has its own decimals.
+    If the smallest number would lose all its digits, each number has its own decimals.
     """
     values = np.asarray(values, dtype=float)
     values = np.where(np.abs(values) < ROUNDING * _greatest(values), 0.0, values)

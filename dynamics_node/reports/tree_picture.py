@@ -13,7 +13,7 @@ RANGE, MASS = 190.0, 96.0   # widths of the last two columns
 
 
 def tree_picture(model: Model) -> Markup:
-    """Return the SVG of the tree. A chain is a straight line down; branches have lanes beside it.
+    """Return the SVG of the tree: a chain is a straight line down, branches have lanes beside it.
 
     Bodies have the numbers 1, 2, ... in the order of q. A number in a circle is a revolute joint,
     in a square a prismatic one, in a square with round corners any other one.

@@ -49,9 +49,9 @@ from dynamics_node.task_space.target import Target
 class Robot:
     """A robot's dynamics. Immutable: safe to share between threads, and it pickles.
 
-    Every method takes single states (n,) or batches (N, n), mixed at will, and returns fresh
-    float64 arrays of the matching shape. Units are SI, 6-vectors linear first. A wrong size, an
-    unknown name or a NaN raises a DynamicsError that names the argument and the valid choices.
+    Methods take single states (n,) or batches (N, n), mixed at will (inverse_kinematics,
+    joint_velocities, whole_body and constraint_report: one state), and return fresh float64 arrays
+    in SI units, 6-vectors linear first. Invalid arguments raise a DynamicsError that names them.
     """
 
     model: Model

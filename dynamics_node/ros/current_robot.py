@@ -36,7 +36,7 @@ class SharedRobot(NamedTuple):
     Payloads are in transition by the system's steady clock, which all processes read.
     """
 
-    serial: int                    # of the description: another one is another robot
+    serial: int                    # number of the description: another number is another robot
     described: Robot | None        # as described; None: the one with this serial, sent before
     digest: str                    # of the description, for model_id
     payloads: PayloadRamps
@@ -44,7 +44,7 @@ class SharedRobot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a load leads to."""
+    """What `load` would use: the description, the settings and the robot of both."""
 
     described: Description
     by_parameter: ParameterSettings
@@ -68,7 +68,7 @@ class CurrentRobot:
         :param clock: returns seconds and never goes back.
         :param share: called after a change of payloads, gravity or friction; raises a DynamicsError
             to refuse the change, which is undone then.
-        :param files: that parameters may name; None: any.
+        :param files: files that parameters may name; None: any file.
         """
         self._clock, self._share = clock, share
         self._checked: Callable[[str | bytes, str, str], AbstractContextManager] = (
@@ -146,7 +146,7 @@ class CurrentRobot:
              caps: Caps = DEFAULT_CAPS) -> bool:
         """Load a description as the current robot; return whether it is another robot.
 
-        With other settings alone it is the same robot.
+        If only settings differ, it is the same robot.
 
         :param source: path or text of a URDF; bytes are always text.
         :raise DynamicsError: the description is refused, and the old robot stays.

@@ -15,7 +15,7 @@ MAX_VALUES = 20_000
 NAMESPACE = re.compile(r'/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*\Z')
 EXPECTED = ('expected a map such as {defaults: {robot_description_file: arm.urdf}, robots: '
             '{arm_1: {}, arm_2: {mode: impedance}}}')
-# A path in the file begins in the folder of the file.
+# Relative paths in the file are relative to the folder of the file.
 PATHS = ('robot_description_file', 'params_file')
 
 
@@ -54,7 +54,7 @@ def read_fleet(path: str | os.PathLike, arguments: Collection[str]) -> dict[str,
 def _namespace(path: str | os.PathLike, name: object) -> str:
     if not isinstance(name, str) or not NAMESPACE.match(name):
         raise DynamicsError(f'{path} has a robot named {shown(name)}; its name is its namespace: '
-                            'letters, digits and _ that begin with no digit, such as arm_1')
+                            'letters, digits and _, the first one no digit, such as arm_1')
     return name.strip('/')
 
 

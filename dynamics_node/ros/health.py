@@ -1,6 +1,6 @@
 """Judge whether the node can serve: robot, base, joint states; remind of what is missing.
 
-Diagnostics and log say the same. Independent of rclpy.
+Diagnostics and log use the same messages. Independent of rclpy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def health(node_state: NodeState, refusals: Sequence[str] = ()) -> Health:
             "parameter 'robot_description' is empty"))
     if current.refusal:
         return Health(HealthLevel.ERROR, current.refusal,
-                      f'{current.refusal}; the robot before it is still used')
+                      f'{current.refusal}; the previous robot is still used')
     if refusals:
         return Health(HealthLevel.WARN, 'base', '; '.join(refusals))
     measured = node_state.measured_state.snapshot()
@@ -67,7 +67,7 @@ def _old_joints(node_state: NodeState, measured: MeasuredSnapshot) -> str:
     if not old:
         return ''
     more = f' and {len(old) - SHOWN} more' if len(old) > SHOWN else ''
-    return (f'no joint states since more than max_state_age, {limit.max_age:g} s: '
+    return (f'no joint states for longer than max_state_age, {limit.max_age:g} s: '
             f'{", ".join(f"{name} {age:.1f} s" for age, name in old[:SHOWN])}{more}')
 
 

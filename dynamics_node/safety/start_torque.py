@@ -19,7 +19,7 @@ START = 'start'
 
 
 def check_limits_known(limits: GateLimits | None) -> None:
-    """Raise Refused without a driven joint, or if the effort limit of one is unknown."""
+    """Raise Refused if there is no driven joint, or if the effort limit of one is unknown."""
     if limits is None or not limits.joints.driven.any():
         raise Refused('no model', 'there is no robot model with a joint to drive')
     if limits.unknown_effort:
@@ -30,7 +30,7 @@ def check_limits_known(limits: GateLimits | None) -> None:
 
 def start_torque(limits: GateLimits, gravity: Sequence[float],
                  measured: ArrayLike | None) -> Sequence[float]:
-    """Return the measured effort within the limits, unknown_start where it is unknown.
+    """Return the measured effort within the limits; the setting unknown_start where it is unknown.
 
     :param gravity: the torque that balances gravity, within the limits, nv entries.
     :param measured: see Measured.effort.
@@ -54,6 +54,6 @@ def _check_start(limits: GateLimits, gravity: Sequence[float], start: Sequence[f
             refused.append(f"joint '{name}' {x:.4g}, expected {least:.4g} to {greatest:.4g}")
     if refused:
         raise Refused(START, 'the measured effort is no torque of this arm at rest: '
-                      f'{"; ".join(refused)} (from zero to the torque that balances gravity, and '
-                      f'start_tolerance, {tolerance:g}, of the effort limit more). Check the '
-                      'declared meaning and unit of effort in joint_states')
+                      f'{"; ".join(refused)} (the range from zero to the torque that balances '
+                      f'gravity, extended by start_tolerance, {tolerance:g}, of the effort limit). '
+                      'Check the declared meaning and unit of effort in joint_states')

@@ -68,7 +68,7 @@ class Tracking:
 
 
 def motion_rows(model: Model, q: np.ndarray, task: FrameMotion | Tracking) -> TaskRows:
-    """Return (J (m, nv), w (m,), weights (m,)); of a Tracking in axes of its frame."""
+    """Return (J (m, nv), w (m,), weights (m,)); rows of a Tracking are in the axes of its frame."""
     pose, J = pose_and_jacobian(model, q, task.frame)
     return _tracking(pose, J, task) if isinstance(task, Tracking) else _motion(pose, J, task)
 

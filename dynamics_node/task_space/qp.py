@@ -18,10 +18,10 @@ EQUALITY = 5          # DAQP's `sense` of a row that is always active
 UNLIMITED = 1e30      # DAQP's infinity
 # Primal tolerance of a row of unit length. A feasible set of a single point is still found.
 TOLERANCE = 1e-10
-TOUCHING = 1e-7       # of the second attempt, for sets that meet in one point up to rounding
-ACCURATE = 1e-6       # of the KKT conditions, relative to the size of their terms
-INFEASIBLE = -1       # DAQP's exit flag
-CONTRADICTION = -6    # the same, of the equalities alone
+TOUCHING = 1e-7       # tolerance of a second attempt, if the feasible set is a point up to rounding
+ACCURATE = 1e-6       # greatest residual of the KKT conditions, relative to the size of their terms
+INFEASIBLE = -1       # DAQP's exit flag: no feasible point
+CONTRADICTION = -6    # DAQP's exit flag: the equalities contradict each other
 
 Status = Literal['solved', 'infeasible', 'failed']   # failed: for example, P is not definite
 
@@ -94,7 +94,7 @@ def _writeable(M):
 
 
 def _stacked(*parts):
-    """Return the limits of all rows; of (count, limits, default) those with a count."""
+    """Return the limits of all rows, from parts (count, limits or None, default)."""
     given = [np.full(count, default) if limits is None else limits
              for count, limits, default in parts if count]
     return given[0] if len(given) == 1 else np.concatenate([np.zeros(0), *given])
@@ -117,7 +117,7 @@ def _residual(P, q, rows, low, high, x, forces):
     if k:
         balance += forces[:k]
         where = np.concatenate([x, where])
-    # Excess over the nearer limit; of rows with a force, distance from the limit that exerts it.
+    # Excess over the nearer limit; for a row with a multiplier, distance from its active limit.
     afar = np.maximum(where - high, low - where)
     active = forces.nonzero()[0]
     if active.size:

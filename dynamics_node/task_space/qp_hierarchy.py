@@ -1,6 +1,6 @@
 """Solve hierarchies of tasks with inequalities, one QP per level (Hutter 2017, eq. 3.107).
 
-Like hierarchy.py, with strict inequalities, and inequalities of any level in least squares.
+It adds inequalities to hierarchy.py: strict ones, and ones of each level in least squares.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from dynamics_node.task_space.qp import TOLERANCE, Status, solve_qp
 # convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
-ACTIVE = 1e-8   # multipliers above, relative to the goal, are active
-MISSED = 1e-8   # strict equalities missed by more, relative to b, contradict each other
+ACTIVE = 1e-8   # least multiplier of an active row, relative to the goal
+MISSED = 1e-8   # greatest error of strict equalities, relative to b; with more they are infeasible
 
 
 class Level(NamedTuple):
@@ -33,7 +33,7 @@ class HierarchySolution(NamedTuple):
     """The solution; x is undefined unless the status is 'solved'."""
 
     x: np.ndarray    # (n,)
-    status: Status   # infeasible: the strict level
+    status: Status   # 'infeasible': the strict level has no solution
 
 
 def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
@@ -82,7 +82,7 @@ class _FixedRows(NamedTuple):
     upper: np.ndarray
 
     def with_rows(self, level, x=None):
-        """Return these and a level's own, relaxed to their violation at x."""
+        """Return these rows and those of a level, the latter relaxed to their violation at x."""
         if level.C is None:
             return self
         lower, upper = level.lower, level.upper

@@ -13,7 +13,7 @@ from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
 
 ORTHONORMAL = 1e-6  # greatest |R R' - 1| of a rotation matrix; it is orthonormalised
-EXACT = 1e-12       # below, it is used unchanged
+EXACT = 1e-12       # a matrix with less is used unchanged
 
 
 class Part(NamedTuple):

@@ -178,7 +178,7 @@ def test_identify_with_gains_from_a_known_payload(tmp_path, capsys):
     assert 'warning: loaded: no sample has the effort of elbow' in said
     assert 'gains of the drives' in (tmp_path / 'out' / 'report.html').read_text()
     code, _, err = run(capsys, *words)
-    assert code == 2 and '--loaded and --known-payload are needed both' in err
+    assert code == 2 and 'only one of --loaded and --known-payload is given' in err
 
 
 def test_gains_are_not_estimated_of_coupled_motors(tmp_path, capsys):

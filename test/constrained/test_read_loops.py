@@ -258,7 +258,7 @@ def test_a_coupling_needs_joints_of_one_coordinate():
 
 def test_only_constraint_objects_are_valid(model):
     """A dict has to be read first."""
-    with pytest.raises(DynamicsError, match='is no Constraint'):
+    with pytest.raises(DynamicsError, match='constraints has .*; expected Constraint objects'):
         validate(model, [entry()])
 
 

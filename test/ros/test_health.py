@@ -25,7 +25,7 @@ def test_a_refused_description_is_an_error_also_with_a_robot():
     with pytest.raises(DynamicsError):
         node_state.load('<robot name="r"/>')
     found = health(node_state)
-    assert found.level == HealthLevel.ERROR and 'the robot before it is still used' in found.message
+    assert found.level == HealthLevel.ERROR and 'the previous robot is still used' in found.message
 
 
 def test_joints_that_were_never_measured_are_named():
@@ -51,7 +51,7 @@ def test_the_oldest_joints_are_named_first():
         measure(node_state, q, q, age=k * SECOND, joints=[name])
     node_state.clocks.now += 10 * SECOND
     assert health(node_state).message == (
-        'no joint states since more than max_state_age, 5 s: g 16.0 s, f 15.0 s, e 14.0 s, '
+        'no joint states for longer than max_state_age, 5 s: g 16.0 s, f 15.0 s, e 14.0 s, '
         'd 13.0 s, c 12.0 s and 2 more')
 
 

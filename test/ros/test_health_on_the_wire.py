@@ -36,7 +36,7 @@ def test_joint_states_that_stop_are_a_warning_and_are_not_used(launch):
     node.wait_for_diagnostics(lambda status: status.level == DiagnosticStatus.OK, 'all is well',
                               lambda: moving(node))
     status = node.wait_for_diagnostics(
-        lambda status: 'no joint states since more than max_state_age, 0.5 s' in status.message,
+        lambda status: 'no joint states for longer than max_state_age, 0.5 s' in status.message,
         'that joint states have stopped')
     assert status.level == DiagnosticStatus.WARN and 'joint_1' in status.message
     reply = node.call('inverse_dynamics')

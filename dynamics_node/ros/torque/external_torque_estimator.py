@@ -15,7 +15,7 @@ from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.observer import ObserverParameters, flag_of, observer_of
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 
-GAPS = 3   # after more gaps one after another, joint states are too slow
+GAPS = 3   # with more gaps in a row, joint states are too slow
 
 
 class ExternalTorqueEstimate(NamedTuple):
@@ -63,7 +63,7 @@ class ExternalTorqueEstimator:
                 self.observer = observer_of(robot, self.parameters)
                 self.flag = flag_of(robot, self.parameters)
                 self.reason, self.peaks = '', np.zeros(robot.nv)
-            except DynamicsError as error:  # the parameters do not fit this robot, or are unknown
+            except DynamicsError as error:  # parameters do not fit, or effort has no known meaning
                 self.observer, self.reason = None, str(error)
 
     def on_state(self, measured: MeasuredSnapshot) -> ExternalTorqueEstimate | None:

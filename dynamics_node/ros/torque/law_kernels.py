@@ -1,6 +1,6 @@
 """Request the kernels that a control law needs, and refuse torques while some are missing.
 
-NumPy is too slow for a torque.
+NumPy is too slow to compute torques at the rate of a controller.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
 
 
 def request_stop_kernels(controller: Controller, q: np.ndarray) -> None:
-    """Request the kernels that brake and hold a robot, in the same way."""
+    """Request the kernels that brake and hold a robot, with and without payload, at q."""
     for each in _with_and_without_payload(controller):
         with suppress(DynamicsError):
             _compute_stop(each, q)
@@ -59,8 +59,8 @@ def _with_and_without_payload(controller: Controller) -> tuple[Controller, Contr
 def same_kernels(before: Robot, after: Robot) -> bool:
     """Return whether a law needs the same kernels after a change of friction, payload or gravity.
 
-    To request them takes as long as several torques. Those with and without payload are requested
-    together, and gravity is an input: friction alone makes a difference.
+    Requesting kernels takes as long as several torques. Kernels with and without payload are always
+    requested together, and gravity is an input: only a change of friction can need other kernels.
     """
     first, second = (key_of(robot.model, 'inverse_dynamics') for robot in (before, after))
     return ((first.with_friction, first.with_friction_terms)
