@@ -15,7 +15,7 @@ from dynamics_node.constrained.redundancy_resolution import (
     redundancy,
     resolve_redundancy,
 )
-from dynamics_node.constrained.rows import rows
+from dynamics_node.constrained.rows import ConstraintRows, rows
 from dynamics_node.constrained.solve import decompose, null_space
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
@@ -59,14 +59,31 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
     :raises DynamicsError: the motion violates the constraints, or the robot is under-actuated:
         rank(A_p) < n_p.
     """
+    return torques_of_motion(model, rows(model, q, v, constraints),
+                             inverse_dynamics(model, q, v, a, wrenches), mass_matrix(model, q),
+                             v, a, constraints, active, passive_torques, choice, torque_weights,
+                             force_weights, tolerance)
+
+
+def torques_of_motion(model: Model, found: ConstraintRows, needed: np.ndarray, M: np.ndarray,
+                      v: np.ndarray, a: np.ndarray, constraints: Sequence[Constraint],
+                      active: np.ndarray, passive_torques: np.ndarray | None = None,
+                      choice: str = 'least_force', torque_weights: np.ndarray | None = None,
+                      force_weights: np.ndarray | None = None,
+                      tolerance: float = CONSISTENT) -> ConstrainedInverse:
+    """Return the ConstrainedInverse from the terms of the equation of motion.
+
+    :param found: the ConstraintRows of the constraints at (q, v).
+    :param needed: tau_r = M a + b (nv,), the torques without constraints.
+    :param M: mass matrix (nv, nv).
+
+    The others are those of `constrained_inverse_dynamics`.
+    """
     active = np.asarray(active, dtype=bool)
-    found = rows(model, q, v, constraints)
-    _refuse_broken(found, v, a, row_names(constraints), tolerance)
-    needed = inverse_dynamics(model, q, v, a, wrenches)
+    _refuse_broken(found, v, a, constraints, tolerance)
     given = np.zeros(model.nv) if passive_torques is None else np.asarray(passive_torques)
     passive = ~active
     A_a, A_p = found.A[:, active], found.A[:, passive]
-    M = mass_matrix(model, q)
     decomposition = decompose(M[np.ix_(passive, passive)], A_p)
     if decomposition.rank < A_p.shape[1]:
         raise DynamicsError(_underactuated(model, A_p, passive, decomposition.rank))
@@ -84,7 +101,7 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
     return ConstrainedInverse(tau, multipliers, spare)
 
 
-def _refuse_broken(found, v, a, names, tolerance):
+def _refuse_broken(found, v, a, constraints, tolerance):
     """Raise a DynamicsError that names the row which the motion violates most."""
     A = np.abs(found.A)
     parts = (('position', found.residual, 0.0 * found.residual, 'project_configuration'),
@@ -95,7 +112,8 @@ def _refuse_broken(found, v, a, names, tolerance):
         excess = np.abs(broken) - tolerance * np.maximum(1.0, size)
         if np.any(excess > 0.0):
             k = int(np.argmax(excess))
-            raise DynamicsError(f"the {what} violates constraint row '{names[k]}' by "
+            name = row_names(constraints)[k]
+            raise DynamicsError(f"the {what} violates constraint row '{name}' by "
                                 f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 

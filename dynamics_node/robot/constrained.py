@@ -91,18 +91,26 @@ class ConstrainedDynamics:
         :param weights: (of torques (nv,), of multipliers (m,)), each None for ones.
         :raise DynamicsError: the motion violates a constraint, or no torques can make it.
         """
-        from dynamics_node.constrained.inverse import constrained_inverse_dynamics
+        from dynamics_node.constrained.inverse import torques_of_motion
 
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
+        m, nv = sum(map(size, valid)), self._model.nv
 
-        def inverse(model, q, v, a, passive_torques, *wrenches):
-            found = constrained_inverse_dynamics(
-                model, q, v, a, valid, actuated, passive_torques, **settings,
-                **dict(zip(('wrenches',), wrenches)))
+        def torques(model, residual, A, gamma, needed, M, v, a, passive_torques):
+            found = torques_of_motion(
+                model, ConstraintRows(residual, A.reshape(m, nv), gamma), needed,
+                M.reshape(nv, nv), v, a, valid, actuated, passive_torques, **settings)
             return ConstrainedMotion(a, found.tau, found.multipliers)
-        return self._in_numpy(inverse, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a,
-                              passive_torques=self._or_zero(passive_torques))
+        given = self._or_zero(passive_torques)
+        call = self._dispatcher.call
+        terms = call('constraint_rows', constraints=valid, q=q, v=v)
+        needed = call('inverse_dynamics', wrenches, q=q, v=v, a=a)
+        return self._on_terms(
+            torques, valid, ConstrainedMotion, residual=terms.residual, A=_flat(terms.A),
+            gamma=terms.gamma, needed=needed, M=_flat(call('mass_matrix', q=q)),
+            v=checks.check_array('v', v, nv), a=checks.check_array('a', a, nv),
+            passive_torques=given)
 
     def constrained_hybrid_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
                                     given: ArrayLike, constraints: Constraints = None,
@@ -323,13 +331,22 @@ class ConstrainedDynamics:
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
     def _in_numpy(self, algorithm, constraints, result, wrenches, **inputs):
-        """Compute a quantity without kernel; for an empty batch no state keeps the constraints."""
+        """Compute a quantity without kernel, state by state."""
+        algorithm = self._of_one_state(algorithm, constraints, result, inputs)
+        return result(*self._dispatcher.call_numpy(algorithm, wrenches, **inputs))
+
+    def _on_terms(self, algorithm, constraints, result, **terms):
+        """Compute a quantity from terms that kernels gave for the whole batch."""
+        algorithm = self._of_one_state(algorithm, constraints, result, terms)
+        return result(*self._dispatcher.rows(algorithm, **terms))
+
+    def _of_one_state(self, algorithm, constraints, result, inputs):
+        """Return the algorithm; for an empty batch zeros: no state keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
             algorithm = regular_or_fallback.zero_result(result, self._model.nv,
                                                     sum(map(size, constraints)))
-        algorithm = regular_or_fallback.with_state_number(algorithm, *inputs.values())
-        return result(*self._dispatcher.call_numpy(algorithm, wrenches, **inputs))
+        return regular_or_fallback.with_state_number(algorithm, *inputs.values())
 
     def _actuated(self, passive):
         """Return the degrees of freedom with a motor, (nv,) booleans."""
@@ -349,3 +366,8 @@ class ConstrainedDynamics:
     def _or_zero(self, torques, name='passive_torques'):
         nv = self._model.nv
         return np.zeros(nv) if torques is None else checks.check_array(name, torques, nv)
+
+
+def _flat(matrices):
+    """Return the rows of a matrix, or of each of a batch, one after the other."""
+    return matrices.reshape(*matrices.shape[:-2], matrices.shape[-2] * matrices.shape[-1])

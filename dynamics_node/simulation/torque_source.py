@@ -26,6 +26,8 @@ def torque_function(torque: Torque, time: np.ndarray, nv: int, n: int | None) ->
         shapes.append((len(time), n, nv))
     array = checks.check_reals('torque', torque, *shapes)
     if array.ndim == 1:
+        if n is None:
+            return lambda t, q, v: array   # a quarter of a step of a small robot is saved
         return lambda t, q, v: np.broadcast_to(array, v.shape)
     return lambda t, q, v: np.broadcast_to(_linear(time, array, t), v.shape)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from support import complex_steps
-from support.differences import relative
+from support.differences import relative, some_directions
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node.algorithms.joint_reactions import joint_reactions
@@ -62,15 +62,15 @@ def test_all_joints_at_the_root_carry_the_weight_and_the_inertia_forces(tree):
 def test_derivatives_are_those_by_complex_steps(tree):
     """By q, v and a, without wrenches and with them."""
     robot, _, q, v, a, _, wrenches = tree
-    model = robot.model
+    model, D = robot.model, some_directions(robot.nv)
     for external, on_bodies in ((None, None), (wrenches, body_wrenches(model, wrenches))):
         found = robot.joint_reactions_derivatives(q, v, a, external)
 
         def reactions(*state, on_bodies=on_bodies):
             return joint_reactions(model, *state, on_bodies).wrenches
-        assert relative(found.dq, complex_steps.by_q(
-            model, lambda x, f=reactions: f(x, v, a), q)) < EXACT_MATHS
-        assert relative(found.dv, complex_steps.by(
-            lambda x, f=reactions: f(q, x, a), v)) < EXACT_MATHS
-        assert relative(found.da, complex_steps.by(
-            lambda x, f=reactions: f(q, v, x), a)) < EXACT_MATHS
+        assert relative(found.dq @ D, complex_steps.by_q(
+            model, lambda x, f=reactions: f(x, v, a), q, D)) < EXACT_MATHS
+        assert relative(found.dv @ D, complex_steps.by(
+            lambda x, f=reactions: f(q, x, a), v, D)) < EXACT_MATHS
+        assert relative(found.da @ D, complex_steps.by(
+            lambda x, f=reactions: f(q, v, x), a, D)) < EXACT_MATHS

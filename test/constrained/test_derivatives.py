@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from support import complex_steps, looped_trees, random_trees
 from support.bundled_mechanisms import load, standing
-from support.differences import STEP, relative
+from support.differences import STEP, relative, some_directions
 from support.legged_robots import example, load_legged
 from support.pinocchio_loops import KINDS, PinocchioLoops
 from support.tolerances import PINOCCHIO, RATE_BY_DIFFERENCES, SOLVED
@@ -47,12 +47,13 @@ def test_forward_derivatives_are_exact(looped, stabilisation):
 
     got = constrained_forward_dynamics_derivatives(model, q, v, tau, looped.constraints,
                                                    looped.wrenches, stabilisation)
-    by_q = complex_steps.by_q(model, lambda x: solved(x, v, tau), q)
-    by_v = complex_steps.by(lambda x: solved(q, x, tau), v)
-    by_tau = complex_steps.by(lambda x: solved(q, v, x), tau)
-    assert relative(np.vstack([got.dq, got.multipliers_dq]), by_q) < SOLVED
-    assert relative(np.vstack([got.dv, got.multipliers_dv]), by_v) < SOLVED
-    assert relative(np.vstack([got.dtau, got.multipliers_dtau]), by_tau) < SOLVED
+    D = some_directions(model.nv)
+    by_q = complex_steps.by_q(model, lambda x: solved(x, v, tau), q, D)
+    by_v = complex_steps.by(lambda x: solved(q, x, tau), v, D)
+    by_tau = complex_steps.by(lambda x: solved(q, v, x), tau, D)
+    assert relative(np.vstack([got.dq, got.multipliers_dq]) @ D, by_q) < SOLVED
+    assert relative(np.vstack([got.dv, got.multipliers_dv]) @ D, by_v) < SOLVED
+    assert relative(np.vstack([got.dtau, got.multipliers_dtau]) @ D, by_tau) < SOLVED
     assert (got.dtau == got.dtau.T).all() and np.all(got.margin > 0.0)
     A = constraint_matrix(model, q, looped.constraints)
     assert np.abs(A @ got.dtau).max() < SOLVED  # no torque can break a constraint

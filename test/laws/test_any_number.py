@@ -168,8 +168,12 @@ def test_no_algorithm_depends_on_the_value_of_a_number(algorithm_call):
     assert relative(show(got), np.ravel(expected)) < EXACT_MATHS
 
 
+@pytest.mark.parametrize('tree', random_trees.one_of_each_sort()[-1:], ids=str, indirect=True)
 def test_run_time_constants_may_be_symbols_too(algorithm_call):
-    """Gravity, damping, friction, armature are data: a kernel takes them as inputs."""
+    """Gravity, damping, friction, armature are data: a kernel takes them as inputs.
+
+    One tree, with a floating base and mimic joints: the constants are those of every joint type.
+    """
     algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     symbolic = model.with_(**{key: hide(getattr(model, key))

@@ -7,7 +7,7 @@ central differences walk along the configuration manifold itself.
 import numpy as np
 import pytest
 from support import complex_steps
-from support.differences import STEP, gradient, relative
+from support.differences import STEP, gradient, relative, some_directions
 from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 
 from dynamics_node import Robot
@@ -39,20 +39,22 @@ def test_inverse_derivatives_are_complex_steps(state):
     """By q, v and a; of one more evaluation in the complex plane each."""
     model, q, v, a, _, w = state
     dq, dv, da = inverse_dynamics_derivatives(model, q, v, a, w)
-    by_q = complex_steps.by_q(model, lambda x: inverse_dynamics(model, x, v, a, w), q)
-    by_v = complex_steps.by(lambda x: inverse_dynamics(model, q, x, a, w), v)
-    by_a = complex_steps.by(lambda x: inverse_dynamics(model, q, v, x, w), a)
-    assert relative(dq, by_q) < EXACT_MATHS
-    assert relative(dv, by_v) < EXACT_MATHS
-    assert relative(da, by_a) < EXACT_MATHS
+    D = some_directions(model.nv)
+    by_q = complex_steps.by_q(model, lambda x: inverse_dynamics(model, x, v, a, w), q, D)
+    by_v = complex_steps.by(lambda x: inverse_dynamics(model, q, x, a, w), v, D)
+    by_a = complex_steps.by(lambda x: inverse_dynamics(model, q, v, x, w), a, D)
+    assert relative(dq @ D, by_q) < EXACT_MATHS
+    assert relative(dv @ D, by_v) < EXACT_MATHS
+    assert relative(da @ D, by_a) < EXACT_MATHS
 
 
 def test_inverse_derivatives_are_central_differences(tree, state):
-    """The column of k is d/dx of ID(integrate(q, x e_k))."""
+    """Along a direction d it is d/dx of ID(integrate(q, x d))."""
     model, q, v, a, _, w = state
     dq, _, _ = inverse_dynamics_derivatives(model, q, v, a, w)
-    slope = gradient(tree.robot, lambda x: inverse_dynamics(model, x, v, a, w), q)
-    assert relative(dq, slope) < RATE_BY_DIFFERENCES
+    D = some_directions(model.nv)
+    slope = gradient(tree.robot, lambda x: inverse_dynamics(model, x, v, a, w), q, D)
+    assert relative(dq @ D, slope) < RATE_BY_DIFFERENCES
 
 
 def test_the_derivative_by_acceleration_is_the_mass_matrix(state):
@@ -106,19 +108,21 @@ def test_forward_derivatives_are_complex_steps(state):
     """By q, v and tau."""
     model, q, v, _, tau, w = state
     dq, dv, dtau, _ = forward_dynamics_derivatives(model, q, v, tau, w)
-    by_q = complex_steps.by_q(model, lambda x: forward_dynamics(model, x, v, tau, w).a, q)
-    by_v = complex_steps.by(lambda x: forward_dynamics(model, q, x, tau, w).a, v)
-    by_tau = complex_steps.by(lambda x: forward_dynamics(model, q, v, x, w).a, tau)
-    assert relative(dq, by_q) < SOLVED
-    assert relative(dv, by_v) < SOLVED
-    assert relative(dtau, by_tau) < SOLVED
+    D = some_directions(model.nv)
+    by_q = complex_steps.by_q(model, lambda x: forward_dynamics(model, x, v, tau, w).a, q, D)
+    by_v = complex_steps.by(lambda x: forward_dynamics(model, q, x, tau, w).a, v, D)
+    by_tau = complex_steps.by(lambda x: forward_dynamics(model, q, v, x, w).a, tau, D)
+    assert relative(dq @ D, by_q) < SOLVED
+    assert relative(dv @ D, by_v) < SOLVED
+    assert relative(dtau @ D, by_tau) < SOLVED
 
 
 def test_forward_derivatives_are_central_differences(tree, state):
     """Along the configuration manifold."""
     model, q, v, _, tau, w = state
-    slope = gradient(tree.robot, lambda x: forward_dynamics(model, x, v, tau, w).a, q)
-    assert relative(forward_dynamics_derivatives(model, q, v, tau, w).dq,
+    D = some_directions(model.nv)
+    slope = gradient(tree.robot, lambda x: forward_dynamics(model, x, v, tau, w).a, q, D)
+    assert relative(forward_dynamics_derivatives(model, q, v, tau, w).dq @ D,
                     slope) < RATE_BY_DIFFERENCES
 
 
@@ -186,12 +190,13 @@ def test_hybrid_derivatives_are_complex_steps(state, given):
     model, q, v, a, tau, w = state
     y, u = np.where(given, a, tau), given.astype(float)
     derivatives = hybrid_dynamics_derivatives(model, q, v, a, tau, given, w)
-    by_q = complex_steps.by_q(model, lambda x: found(model, x, v, y, u, w), q)
-    by_v = complex_steps.by(lambda x: found(model, q, x, y, u, w), v)
-    by_y = complex_steps.by(lambda x: found(model, q, v, x, u, w), y)
-    assert relative(derivatives.dq, by_q) < SOLVED
-    assert relative(derivatives.dv, by_v) < SOLVED
-    assert relative(derivatives.dknown, by_y) < SOLVED
+    D = some_directions(model.nv)
+    by_q = complex_steps.by_q(model, lambda x: found(model, x, v, y, u, w), q, D)
+    by_v = complex_steps.by(lambda x: found(model, q, x, y, u, w), v, D)
+    by_y = complex_steps.by(lambda x: found(model, q, v, x, u, w), y, D)
+    assert relative(derivatives.dq @ D, by_q) < SOLVED
+    assert relative(derivatives.dv @ D, by_v) < SOLVED
+    assert relative(derivatives.dknown @ D, by_y) < SOLVED
     assert relative(derivatives.margin,
                     hybrid_dynamics(model, q, v, a, tau, given, w).margin) < SOLVED
 
@@ -204,9 +209,10 @@ def test_hybrid_derivatives_are_central_differences_of_articulated_bodies(tree, 
         result = hybrid_dynamics(model, x, v, a, tau, given, w)
         return np.where(given, result.tau, result.a)
 
-    slope = gradient(tree.robot, unknown, q)
+    D = some_directions(model.nv)
+    slope = gradient(tree.robot, unknown, q, D)
     dq = hybrid_dynamics_derivatives(model, q, v, a, tau, given, w).dq
-    assert relative(dq, slope) < RATE_BY_DIFFERENCES
+    assert relative(dq @ D, slope) < RATE_BY_DIFFERENCES
 
 
 def test_hybrid_derivatives_with_all_given_are_the_inverse_ones(state):

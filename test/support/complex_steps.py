@@ -7,14 +7,17 @@ from dynamics_node.spatial import so3
 STEP = 1e-30  # its square is nothing beside 1: no rounding but the function's own
 
 
-def by_q(model, f, q):
-    """Return df/dq along each unit velocity, the last axis being the velocity's."""
-    return np.stack([f(q + 1j * STEP * rate).imag / STEP for rate in rates(model, q).T], axis=-1)
+def by_q(model, f, q, directions=None):
+    """Return df/dq along each column of directions (nv, k), unit ones if None, on a last axis."""
+    G = rates(model, q)
+    return by(f, q, G if directions is None else G @ directions)
 
 
-def by(f, x):
-    """Return df/dx, the last axis being that of x."""
-    return np.stack([f(x + 1j * STEP * unit).imag / STEP for unit in np.eye(len(x))], axis=-1)
+def by(f, x, directions=None):
+    """Return df/dx along the columns of directions, all unit ones if None, on a last axis."""
+    directions = np.eye(len(x)) if directions is None else directions
+    return np.stack([f(x + 1j * STEP * direction).imag / STEP for direction in directions.T],
+                    axis=-1)
 
 
 def rates(model, q):

@@ -11,9 +11,20 @@ def along(robot, f, q, v):
             - np.asarray(f(robot.integrate(q, v, -STEP)))) / (2 * STEP)
 
 
-def gradient(robot, f, q):
-    """Return df/dq along each unit velocity, the last axis being the velocity's."""
-    return np.stack([along(robot, f, q, unit) for unit in np.eye(robot.nv)], axis=-1)
+def gradient(robot, f, q, directions=None):
+    """Return df/dq along each column of directions (nv, k), unit ones if None, on a last axis."""
+    directions = np.eye(robot.nv) if directions is None else directions
+    return np.stack([along(robot, f, q, direction) for direction in directions.T], axis=-1)
+
+
+def some_directions(n, count=4):
+    """Return random unit vectors as columns, (n, count).
+
+    Each has a part of every coordinate: a wrong entry of a matrix of derivatives is wrong along
+    all of them, and each costs no more than one column.
+    """
+    found = np.random.default_rng(n).normal(size=(n, count))
+    return found / np.linalg.norm(found, axis=0)
 
 
 def relative(x, y):

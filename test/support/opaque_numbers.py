@@ -1,6 +1,22 @@
 """Provide numbers that have only the operations an algorithm may use."""
 
+import math
+import operator
+
 import numpy as np
+
+
+def _operation(combine, swapped=False):
+    """Return the method of an operation of two numbers, the first of them opaque."""
+    def method(self, other):
+        if type(other) is Opaque:   # first: it is called a million times
+            other = other.value
+        elif isinstance(other, (int, float, np.floating, np.integer)):
+            other = float(other)
+        else:
+            return NotImplemented
+        return Opaque(combine(other, self.value) if swapped else combine(self.value, other))
+    return method
 
 
 class Opaque:
@@ -11,29 +27,11 @@ class Opaque:
     def __init__(self, value):
         self.value = value
 
-    def __add__(self, other):
-        return _combine(self, other, lambda a, b: a + b)
-
-    def __sub__(self, other):
-        return _combine(self, other, lambda a, b: a - b)
-
-    def __mul__(self, other):
-        return _combine(self, other, lambda a, b: a * b)
-
-    def __truediv__(self, other):
-        return _combine(self, other, lambda a, b: a / b)
-
-    def __radd__(self, other):
-        return _combine(self, other, lambda a, b: b + a)
-
-    def __rsub__(self, other):
-        return _combine(self, other, lambda a, b: b - a)
-
-    def __rmul__(self, other):
-        return _combine(self, other, lambda a, b: b * a)
-
-    def __rtruediv__(self, other):
-        return _combine(self, other, lambda a, b: b / a)
+    __add__, __radd__ = _operation(operator.add), _operation(operator.add, True)
+    __sub__, __rsub__ = _operation(operator.sub), _operation(operator.sub, True)
+    __mul__, __rmul__ = _operation(operator.mul), _operation(operator.mul, True)
+    __truediv__, __rtruediv__ = (_operation(operator.truediv),
+                                 _operation(operator.truediv, True))
 
     def __neg__(self):
         return Opaque(-self.value)
@@ -43,27 +41,19 @@ class Opaque:
         return self * self
 
     def sin(self):
-        return Opaque(np.sin(self.value))
+        return Opaque(math.sin(self.value))
 
     def cos(self):
-        return Opaque(np.cos(self.value))
+        return Opaque(math.cos(self.value))
 
     def sqrt(self):
-        return Opaque(np.sqrt(self.value))
+        return Opaque(math.sqrt(self.value))
 
     def _refuse(self, *_):
         raise TypeError('an algorithm looked at a value')
 
     __bool__ = __float__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __hash__ = object.__hash__
-
-
-def _combine(a, b, operation):
-    if isinstance(b, Opaque):
-        return Opaque(operation(a.value, b.value))
-    if isinstance(b, (int, float, np.floating, np.integer)):
-        return Opaque(operation(a.value, float(b)))
-    return NotImplemented
 
 
 def hide(array):
