@@ -95,8 +95,8 @@ def _node_starter(folder, forks):
 
     It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
     environment, {name: value}, None takes the variable away; through, words of a program that
-    starts the node; more options of Popen. With one of the last three a new interpreter runs the
-    node; otherwise it is forked.
+    starts the node; more options of Popen. With one of the last three new interpreters run the
+    node and its other processes; otherwise they are forked.
     """
     started = []
 

@@ -73,8 +73,9 @@ class _Received:
             self._cached.setdefault(record.key, threading.Event()).set()
             return
         self._commands.append(record)
-        if self._node is not None:
-            self._node.executor.create_task(self._execute)
+        executor = self._node and self._node.executor
+        if executor is not None:   # at the end of the process there is none
+            executor.create_task(self._execute)
 
     def on_end(self) -> None:
         """Stop: the serving process has ended; called in the thread of the link."""
