@@ -34,7 +34,8 @@ MODULES = ('dynamics_node.ros.main', 'dynamics_node.ros.torque.process_main',
 class _Request(NamedTuple):
     """What a new process runs."""
 
-    module: str         # main() of it; '' for the program of a node
+    program: str        # path
+    module: str         # main() of it is called; '' for the program
     words: list         # of the command line
     environment: dict
     folder: str         # the current directory
@@ -49,24 +50,20 @@ class NodeForks:
 
     started: list = []
 
-    def __init__(self, executable):
-        """Start it.
-
-        :param executable: path of the program that a node runs.
-        """
+    def __init__(self):
+        """Start it."""
         self._connection, its = _pair()
         with its:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, executable, str(its.fileno())],
-                pass_fds=[its.fileno()])
+            self._process = subprocess.Popen([sys.executable, __file__, str(its.fileno())],
+                                             pass_fds=[its.fileno()])
         NodeForks.started.append(self)
 
-    def start(self, words, log):
-        """Start a node with arguments of the command line and a log file; return a Forked.
+    def start(self, program, words, log):
+        """Start a program, of a node, with arguments and a log file; return a Forked.
 
         Environment and current directory are those of this process now.
         """
-        request = _Request('', words, dict(os.environ), os.getcwd(), [1, 2])
+        request = _Request(str(program), '', words, dict(os.environ), os.getcwd(), [1, 2])
         return _fork(self._connection, request, [log.fileno(), log.fileno()])
 
     def cpu(self):
@@ -156,7 +153,7 @@ def _fork_children(connection):
                 descriptors[number] = pipe[ends[0]]
                 ours[number] = os.fdopen(pipe[ends[1]], f'{ends[1]}b')
         forked = _fork(connection, _Request(
-            module, list(arguments), child_process._environment(), os.getcwd(),
+            '-c', module, list(arguments), child_process._environment(), os.getcwd(),
             list(descriptors)), descriptors.values())
         for number in (0, 1):
             if descriptors[number] != number:
@@ -240,20 +237,20 @@ def _report(process, reports, descriptors):
 
 
 def main():
-    """Import the package, then fork. Arguments: path of the program, descriptor of requests."""
-    executable, descriptor = sys.argv[1:]
-    sys.path[0] = str(Path(executable).parent)   # as the interpreter sets it for the program
+    """Import the package, then fork. Argument: descriptor of the connection for requests."""
+    del sys.path[0]   # the folder of this file
     for module in MODULES:
         importlib.import_module(module)
     # Those of LTTng, which rclpy loads, only wait for a tracer: the nodes need none.
     assert threading.active_count() == 1, 'a process with threads should not be forked'
     gc.freeze()   # a collection would write to the pages that all nodes share
-    request = _serve(socket.socket(fileno=int(descriptor)))
-    sys.argv[:] = [executable if not request.module else '-c', *request.words]
+    request = _serve(socket.socket(fileno=int(sys.argv[1])))
+    sys.argv[:] = [request.program, *request.words]
     if request.module:
         importlib.import_module(request.module).main()
     else:
-        runpy.run_path(executable, run_name='__main__')
+        sys.path.insert(0, str(Path(request.program).parent))   # as the interpreter does
+        runpy.run_path(request.program, run_name='__main__')
 
 
 if __name__ == '__main__':
