@@ -87,12 +87,13 @@ class Forked:
     """
 
     def __init__(self, reports):
+        """Take over the file descriptor of a socket for reports."""
         self._reports, self.returncode = reports, None
         self._lock = threading.Lock()
-        self.pid = int(reports.recv(NUMBER))
+        self.pid = int(os.read(reports, NUMBER))
 
     def __del__(self):
-        self._reports.close()
+        os.close(self._reports)
 
     def poll(self):
         """Return the exit code, None while the process runs."""
@@ -109,7 +110,7 @@ class Forked:
         if self.returncode is None and select.select([self._reports], [], [], timeout)[0]:
             with self._lock:
                 if self.returncode is None:
-                    self.returncode = int(self._reports.recv(NUMBER))
+                    self.returncode = int(os.read(self._reports, NUMBER))
         return self.returncode
 
     def send_signal(self, number):
@@ -131,7 +132,7 @@ def _fork(connection, request, descriptors):
     with its:
         socket.send_fds(connection, [pickle.dumps(tuple(request))],
                         [its.fileno(), *descriptors])
-    return Forked(ours)
+    return Forked(ours.detach())
 
 
 # In a forked node --------------------------------------------------------------------------------
