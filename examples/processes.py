@@ -66,11 +66,16 @@ class Processes:
         words = [word for key, value in parameters.items() for word in ('-p', f'{key}:={value}')]
         words += [word for pair in (remap or {}).items() for word in ('-r', ':='.join(pair))]
         with (self._folder / f'{name}.log').open('wb') as log:
-            # a session of its own: Ctrl-C reaches this process, which ends them in order
-            process = subprocess.Popen(
-                [sys.executable, str(program), '--ros-args', *words], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True, preexec_fn=die_with_parent)
+            process = self.popen(str(program), ['--ros-args', *words], log)
         self._started.append((name, process))
+
+    @staticmethod
+    def popen(program, words, log):
+        """Start a program in a process; return it."""
+        # a session of its own: Ctrl-C reaches this process, which ends them in order
+        return subprocess.Popen([sys.executable, program, *words], stdin=subprocess.DEVNULL,
+                                stdout=log, stderr=log, start_new_session=True,
+                                preexec_fn=die_with_parent)
 
     def pid(self, name):
         """Return the id of a process."""

@@ -4,6 +4,7 @@ from support.ros_fixtures import (  # noqa: F401
     arm,
     client,
     driven_arm,
+    forked_loops,
     launch,
     launch_once,
     no_participant_is_left,

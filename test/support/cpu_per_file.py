@@ -2,8 +2,8 @@
 
     PYTHONPATH=test:$PYTHONPATH pytest -p support.cpu_per_file -n 4 --dist loadfile test
 
-On a busy machine a duration says little. The CPU time is that of the process of the test, and of
-those that it started and that have ended: the processes of nodes are forked from another one.
+On a busy machine a duration says little. The CPU time is that of the process of the test, of those
+that it started, and of the nodes that were forked for it, as far as they have ended.
 """
 
 import resource
@@ -11,14 +11,17 @@ from collections import Counter
 
 import pytest
 
+from support.node_forks import NodeForks
+
 MOST = 60   # lines
 _before, _seconds = {}, Counter()
 
 
 def _cpu():
-    """Return the CPU time of this process and of its children that have ended [s]."""
-    return sum(used.ru_utime + used.ru_stime for used in map(
+    """Return the CPU time of this process, of its children and nodes that have ended [s]."""
+    ours = sum(used.ru_utime + used.ru_stime for used in map(
         resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return ours + sum(forks.cpu() for forks in NodeForks.started)
 
 
 @pytest.hookimpl(wrapper=True)

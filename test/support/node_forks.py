@@ -1,10 +1,12 @@
-"""Start nodes by fork from a process that has imported the package.
+"""Start nodes and their other processes by fork from a process that has imported the package.
 
-A new interpreter would import rclpy, NumPy and the package for every node: a quarter of the CPU
-time that a node takes to start and to end. The node starts its other processes as ever.
+A new interpreter would import rclpy, NumPy and the package for every process: two thirds of the CPU
+time that a node and its two processes for torques take to start and to end.
 """
 
+import fcntl
 import gc
+import importlib
 import os
 import pickle
 import runpy
@@ -16,36 +18,60 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 LARGEST = 1 << 20   # bytes of a request
-NUMBER = 100        # bytes of a number as text, at most
-MODULE = 'dynamics_node.ros.main'
+MOST = 16           # file descriptors of a request
+NUMBER = 100        # bytes of a report
+LOOK = 0.5          # [s] between two looks for processes that have ended
+HIGH = 200          # descriptors from here on are no targets
+MODULES = ('dynamics_node.ros.main', 'dynamics_node.ros.torque.process_main',
+           'dynamics_node.ros.torque.watchdog_main',
+           'dynamics_node.ros.long_requests.worker_main',
+           'dynamics_node.ros.identification.worker_process')
+
+
+class _Request(NamedTuple):
+    """What a new process runs."""
+
+    program: str        # path
+    module: str         # main() of it is called; '' for the program
+    words: list         # of the command line
+    environment: dict
+    folder: str         # the current directory
+    targets: list       # numbers that the file descriptors sent with the request get
 
 
 class NodeForks:
-    """The process that nodes are forked from."""
+    """The process that nodes are forked from.
 
-    def __init__(self, executable):
-        """Start it.
+    :cvar started: all of them.
+    """
 
-        :param executable: path of the program that a node runs.
-        """
+    started: list = []
+
+    def __init__(self):
+        """Start it."""
         self._connection, its = _pair()
         with its:
-            self._process = subprocess.Popen(
-                [sys.executable, __file__, executable, str(its.fileno())],
-                pass_fds=[its.fileno()])
+            self._process = subprocess.Popen([sys.executable, __file__, str(its.fileno())],
+                                             pass_fds=[its.fileno()])
+        NodeForks.started.append(self)
 
-    def start(self, words, log):
-        """Start a node with arguments of the command line and a log file; return a ForkedNode.
+    def start(self, program, words, log):
+        """Start a program, of a node, with arguments and a log file; return a Forked.
 
         Environment and current directory are those of this process now.
         """
-        ours, its = _pair()
-        with its:
-            request = pickle.dumps((words, dict(os.environ), os.getcwd()))
-            socket.send_fds(self._connection, [request], [its.fileno(), log.fileno()])
-        return ForkedNode(ours)
+        request = _Request(str(program), '', words, dict(os.environ), os.getcwd(), [1, 2])
+        return _fork(self._connection, request, [log.fileno(), log.fileno()])
+
+    def cpu(self):
+        """Return the CPU time of all forked processes that have ended, about a second ago [s]."""
+        with suppress(OSError):   # it has ended
+            fields = Path(f'/proc/{self._process.pid}/stat').read_text().rsplit(')')[-1].split()
+            return sum(map(int, fields[13:15])) / os.sysconf('SC_CLK_TCK')
+        return 0.0
 
     def close(self):
         """End the process; nodes are not affected."""
@@ -53,16 +79,21 @@ class NodeForks:
         self._process.wait()
 
 
-class ForkedNode:
-    """A forked node, with the methods of subprocess.Popen that tests use.
+class Forked:
+    """A forked process, with the methods of subprocess.Popen that tests and the node use.
 
     :ivar pid: of the process.
     :ivar returncode: None while it runs, as that of Popen.
     """
 
     def __init__(self, reports):
+        """Take over the file descriptor of a socket for reports."""
         self._reports, self.returncode = reports, None
-        self.pid = int(reports.recv(NUMBER))
+        self._lock = threading.Lock()
+        self.pid = int(os.read(reports, NUMBER))
+
+    def __del__(self):
+        os.close(self._reports)
 
     def poll(self):
         """Return the exit code, None while the process runs."""
@@ -75,9 +106,11 @@ class ForkedNode:
         return self.returncode
 
     def _read(self, timeout):
+        # At its end the other side is closed: all threads that wait here continue.
         if self.returncode is None and select.select([self._reports], [], [], timeout)[0]:
-            self.returncode = int(self._reports.recv(NUMBER))
-            self._reports.close()
+            with self._lock:
+                if self.returncode is None:
+                    self.returncode = int(os.read(self._reports, NUMBER))
         return self.returncode
 
     def send_signal(self, number):
@@ -93,55 +126,132 @@ def _pair():
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
+def _fork(connection, request, descriptors):
+    """Send a request; return a Forked."""
+    ours, its = _pair()
+    with its:
+        socket.send_fds(connection, [pickle.dumps(tuple(request))],
+                        [its.fileno(), *descriptors])
+    return Forked(ours.detach())
+
+
+# In a forked node --------------------------------------------------------------------------------
+
+def _fork_children(connection):
+    """Let start_python of this process fork too."""
+    from dynamics_node.ros import child_process
+
+    def start(module, arguments=(), *, pass_fds=(), stdin=None, stdout=None):
+        descriptors, ours = {2: 2, **dict(zip(pass_fds, pass_fds))}, {}
+        for number, given, ends in (0, stdin, 'rw'), (1, stdout, 'wr'):
+            if given is None:
+                descriptors[number] = number
+            elif given == subprocess.DEVNULL:
+                descriptors[number] = os.open(os.devnull, os.O_RDWR)
+            else:
+                assert given == subprocess.PIPE
+                pipe = dict(zip('rw', os.pipe()))
+                descriptors[number] = pipe[ends[0]]
+                ours[number] = os.fdopen(pipe[ends[1]], f'{ends[1]}b')
+        forked = _fork(connection, _Request(
+            '-c', module, list(arguments), child_process._environment(), os.getcwd(),
+            list(descriptors)), descriptors.values())
+        for number in (0, 1):
+            if descriptors[number] != number:
+                os.close(descriptors[number])
+        forked.stdin, forked.stdout = ours.get(0), ours.get(1)
+        return forked
+
+    original = child_process.start_python
+    for module in list(sys.modules.values()):
+        if getattr(module, 'start_python', None) is original:
+            module.start_python = start
+
+
 # In the other process ----------------------------------------------------------------------------
 
 def _serve(connection):
-    """Fork for every request; return the words of the command line in the process of a node."""
+    """Fork for every request; return it in the new process.
+
+    Nodes send their requests on a connection that all of them share.
+    """
+    of_nodes, shared = _pair()
     while True:
-        request, received, _, _ = socket.recv_fds(connection, LARGEST, 2)
-        if not request:
-            sys.exit()
-        words, environment, folder = pickle.loads(request)
-        reports, log = socket.socket(fileno=received[0]), received[1]
-        if os.fork() == 0:
-            connection.close()
-            node = os.fork()
-            if node:
-                _report(node, reports)
-            reports.close()
-            for descriptor in (1, 2):
-                os.dup2(log, descriptor)
-            os.close(log)
-            os.chdir(folder)
-            os.environ.clear()
-            os.environ.update(environment)
-            return words
-        reports.close()
-        os.close(log)
-        with suppress(ChildProcessError):   # processes that have reported the end of a node
+        for ready in select.select([connection, of_nodes], [], [], LOOK)[0]:
+            data, received, _, _ = socket.recv_fds(ready, LARGEST, MOST)
+            if not data:
+                sys.exit()
+            request, (reports, *descriptors) = _Request(*pickle.loads(data)), received
+            if os.fork() == 0:
+                connection.close()
+                of_nodes.close()
+                process = os.fork()
+                if process:
+                    shared.close()
+                    _report(process, reports, descriptors)
+                os.close(reports)
+                if request.module:
+                    shared.close()
+                    os.setsid()
+                else:
+                    _fork_children(_moved(shared))
+                _take_over(request, descriptors)
+                return request
+            for each in received:
+                os.close(each)
+        with suppress(ChildProcessError):   # processes that have reported the end of one
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
 
 
-def _report(node, reports):
+def _moved(shared):
+    """Return a socket with another number, which is no target of a process."""
+    number = fcntl.fcntl(shared.fileno(), fcntl.F_DUPFD_CLOEXEC, HIGH)
+    shared.close()
+    return socket.socket(fileno=number)
+
+
+def _take_over(request, descriptors):
+    """Set up the new process: descriptors, current directory, environment."""
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, HIGH) for each in descriptors]
+    for each in descriptors:
+        os.close(each)
+    for each, target in zip(high, request.targets):
+        os.dup2(each, target)
+        os.close(each)
+    os.chdir(request.folder)
+    os.environ.clear()
+    os.environ.update(request.environment)
+
+
+def _report(process, reports, descriptors):
     """Send the id of a process, and its exit code when it has ended; then end this process."""
+    for each in (0, 1, 2, *descriptors):   # a reader of a pipe waits for the end of all writers
+        os.close(each)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    reports.send(b'%d' % node)
-    reports.send(b'%d' % os.waitstatus_to_exitcode(os.waitpid(node, 0)[1]))
+    with socket.socket(fileno=reports) as connection:
+        connection.send(b'%d' % process)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        with suppress(OSError):   # the node has ended before its other processes
+            connection.send(b'%d' % code)
     os._exit(0)
 
 
 def main():
-    """Import the package, then fork. Arguments: path of the program, descriptor of requests."""
-    executable, descriptor = sys.argv[1:]
-    sys.path[0] = str(Path(executable).parent)   # as the interpreter sets it for the program
-    runpy.run_module(MODULE, run_name='imported')
+    """Import the package, then fork. Argument: descriptor of the connection for requests."""
+    del sys.path[0]   # the folder of this file
+    for module in MODULES:
+        importlib.import_module(module)
     # Those of LTTng, which rclpy loads, only wait for a tracer: the nodes need none.
     assert threading.active_count() == 1, 'a process with threads should not be forked'
     gc.freeze()   # a collection would write to the pages that all nodes share
-    words = _serve(socket.socket(fileno=int(descriptor)))
-    sys.argv[:] = [executable, *words]
-    runpy.run_path(executable, run_name='__main__')
+    request = _serve(socket.socket(fileno=int(sys.argv[1])))
+    sys.argv[:] = [request.program, *request.words]
+    if request.module:
+        importlib.import_module(request.module).main()
+    else:
+        sys.path.insert(0, str(Path(request.program).parent))   # as the interpreter does
+        runpy.run_path(request.program, run_name='__main__')
 
 
 if __name__ == '__main__':

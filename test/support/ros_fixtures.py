@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from processes import own_domain
+from processes import Processes, own_domain
 
 from support.node_forks import NodeForks
 
@@ -95,8 +95,8 @@ def _node_starter(folder, forks):
 
     It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
     environment, {name: value}, None takes the variable away; through, words of a program that
-    starts the node; more options of Popen. With one of the last three a new interpreter runs the
-    node; otherwise it is forked.
+    starts the node; more options of Popen. With one of the last three new interpreters run the
+    node and its other processes; otherwise they are forked.
     """
     started = []
 
@@ -113,7 +113,7 @@ def _node_starter(folder, forks):
                 [*through, sys.executable, _executable(), *words],
                 **{'stdout': log, 'stderr': log, 'env': variables, **options})
         else:
-            process = forks.start(words, log)
+            process = forks.start(_executable(), words, log)
         started.append((process, log))
         process.log = lambda: Path(log.name).read_text()
         return process
@@ -140,9 +140,17 @@ def client(ros_environment):
 @pytest.fixture(scope='session')
 def node_forks(ros_environment):
     """The process that nodes are forked from."""
-    forks = NodeForks(_executable())
+    forks = NodeForks()
     yield forks
     forks.close()
+
+
+@pytest.fixture(scope='module')
+def forked_loops(node_forks):
+    """Let a ClosedLoop of the examples fork its arm and its node."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Processes, 'popen', node_forks.start)
+        yield
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ closed the connection, and at SIGINT, SIGTERM or SIGHUP.
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 import threading
@@ -18,10 +17,10 @@ import scipy.linalg  # noqa: F401 - see linalg.py: no torque waits for it
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from dynamics_node.kernels import other_compiler, robot_kernels
+from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.link import Link
-from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
+from dynamics_node.ros.spin import end_process, ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.torque.records import (
     Command,
@@ -73,8 +72,9 @@ class _Received:
             self._cached.setdefault(record.key, threading.Event()).set()
             return
         self._commands.append(record)
-        if self._node is not None:
-            self._node.executor.create_task(self._execute)
+        executor = self._node and self._node.executor
+        if executor is not None:   # at the end of the process there is none
+            executor.create_task(self._execute)
 
     def on_end(self) -> None:
         """Stop: the serving process has ended; called in the thread of the link."""
@@ -118,6 +118,4 @@ def main() -> None:
         node.destroy_node()
         rclpy.try_shutdown()
         link.close()
-    if robot_kernels.busy():   # LLVM cannot be stopped while it compiles a kernel
-        os._exit(0)
-
+    end_process()

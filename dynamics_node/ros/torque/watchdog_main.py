@@ -32,7 +32,7 @@ from std_msgs.msg import Float64MultiArray
 
 from dynamics_node.ros.child_process import END
 from dynamics_node.ros.link import Link
-from dynamics_node.ros.spin import ignore_signals
+from dynamics_node.ros.spin import end_process, ignore_signals
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
@@ -208,3 +208,4 @@ def main() -> None:
     node.destroy_node()
     rclpy.try_shutdown()
     link.close()
+    end_process()

@@ -11,7 +11,7 @@ from support.paths import EXAMPLES
 
 pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requirements/test.txt)')
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('forked_loops')]
 
 SIM = EXAMPLES / 'sim'
 RATE = 250.0               # [Hz]

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requirements/test.txt)')
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('forked_loops')]
 
 LEAD = 0.8                # [s] from enable to the motion
 OUT, BACK = 1.6, 2.7      # [s] the motion, up to 3/4 of the speed limits

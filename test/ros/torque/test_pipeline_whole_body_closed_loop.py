@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip('mujoco', reason='the robot is simulated by mujoco (requirements/test.txt)')
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('forked_loops')]
 
 RATE, PACE = 100.0, 2.0   # [Hz]; twice as fast as the demo, in NumPy: kernels take a minute
 
