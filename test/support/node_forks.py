@@ -1,10 +1,11 @@
-"""Start nodes by fork from a process that has imported the package.
+"""Start nodes by fork from a process that has imported what comes before rclpy.
 
-A new interpreter would import rclpy, NumPy and the package for every node: a quarter of the CPU
-time that a node takes to start and to end. The node starts its other processes as ever.
+A new interpreter would import NumPy and most of the package for every node. rclpy is not imported:
+the node forks its other processes before it does so, as it does for users.
 """
 
 import gc
+import importlib
 import os
 import pickle
 import runpy
@@ -19,7 +20,8 @@ from pathlib import Path
 
 LARGEST = 1 << 20   # bytes of a request
 NUMBER = 100        # bytes of a number as text, at most
-MODULE = 'dynamics_node.ros.main'
+EXECUTABLE = 'dynamics_node.commands.executable'
+PREPARED = 'dynamics_node.ros.prepared_process'
 
 
 class NodeForks:
@@ -135,8 +137,9 @@ def main():
     """Import the package, then fork. Arguments: path of the program, descriptor of requests."""
     executable, descriptor = sys.argv[1:]
     sys.path[0] = str(Path(executable).parent)   # as the interpreter sets it for the program
-    runpy.run_module(MODULE, run_name='imported')
-    # Those of LTTng, which rclpy loads, only wait for a tracer: the nodes need none.
+    for module in (EXECUTABLE, *importlib.import_module(PREPARED).SHARED):
+        importlib.import_module(module)
+    assert 'rclpy' not in sys.modules
     assert threading.active_count() == 1, 'a process with threads should not be forked'
     gc.freeze()   # a collection would write to the pages that all nodes share
     words = _serve(socket.socket(fileno=int(descriptor)))
