@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
@@ -120,20 +120,32 @@ def _become(module: str, control: socket.socket) -> NoReturn:
     try:
         os.setsid()   # Ctrl-C does not reach it
         _close_others(control.fileno())
-        with suppress(ImportError):   # the serving process reports that; a new process would, too
-            main = import_module(module).main
-            code = 0
-            if (arguments := _receive(control)) is not None:
-                sys.argv[:] = [module, *arguments]
-                main()
+        main, failure = _imported(module)
+        arguments = _receive(control)
+        if arguments is not None and main is not None:
+            sys.argv[:] = [module, *arguments]
+            main()
+        elif arguments is not None:
+            sys.stderr.write(failure)
+        code = 1 if failure else 0
     except BaseException:
         traceback.print_exc()
-        code = 1
     finally:
         with suppress(OSError, ValueError):   # closed
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
+
+
+def _imported(module: str) -> tuple[Callable[[], None] | None, str]:
+    """Return main() of a module, or why it cannot be imported.
+
+    Where ROS is incomplete the serving process reports that, and needs no other process.
+    """
+    try:
+        return import_module(module).main, ''
+    except ImportError:
+        return None, traceback.format_exc()
 
 
 def _close_others(kept: int) -> None:
