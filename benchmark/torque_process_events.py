@@ -192,8 +192,8 @@ class RealTimeArm:
 
 
 def _child(pid):
-    """Return the id of the torque process of a node: its child with that module."""
+    """Return the id of the torque process of a node: its child with that name."""
     for child in Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
-        if b'torque.process_main' in Path(f'/proc/{child}/cmdline').read_bytes():
+        if Path(f'/proc/{child}/comm').read_text() == 'dynamics_torque\n':
             return int(child)
     raise RuntimeError('the node has no torque process')

@@ -4,6 +4,9 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 # Before NumPy is loaded. Our matrices are small: a second thread of OpenBLAS wins little, and waits
 # by spinning where the other core is busy: an identification took 20 times as long.
@@ -24,12 +27,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Until the node runs, a signal ends the process: its exception could be lost in an import.
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: os._exit(0))
+    prepared = prepared_processes()
     try:
         node = import_ros('dynamics_node.ros.main', 'the node')
     except DynamicsError as error:
         sys.stderr.write(f'dynamics_node: {error}\n')
         return REFUSED
-    return node.main(argv)
+    return node.main(argv, *prepared)
+
+
+def prepared_processes() -> list[Any]:
+    """Fork the processes of the node, before rclpy is loaded; return what starts them.
+
+    The list is empty where there is no ROS.
+    """
+    if find_spec('dynamics_node.ros') is None or find_spec('rclpy') is None:
+        return []
+    prepared = import_module('dynamics_node.ros.prepared_process')
+    return [prepared.PreparedProcesses(prepared.MODULES).start]
 
 
 if __name__ == '__main__':

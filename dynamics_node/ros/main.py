@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -13,7 +12,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from dynamics_node.errors import FileError
 from dynamics_node.files import check_file
-from dynamics_node.kernels import robot_kernels
+from dynamics_node.ros.child_process import LAST, Start, exit_after, exit_now, start_child
 from dynamics_node.ros.node import DynamicsNode
 from dynamics_node.ros.outgoing import Log
 from dynamics_node.ros.parameters import on_node
@@ -26,15 +25,18 @@ REFUSALS = (ParameterException, FileError, RCLError, UnknownROSArgsError, Unicod
 MAX_PARAMS = 50_000_000   # bytes of a parameters file, which may contain a URDF
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Run the node until a signal stops it; return the exit code."""
+def main(args: Sequence[str] | None = None, start: Start = start_child) -> int:
+    """Run the node until a signal stops it, then end this process; return why it cannot run.
+
+    :param start: starts the torque process and its watchdog.
+    """
     stop = stop_requested()
     node = None
     try:
         for path in params_files(sys.argv if args is None else args):
             check_file(path, MAX_PARAMS)
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-        node = DynamicsNode(sys.argv[1:] if args is None else args)
+        node = DynamicsNode(sys.argv[1:] if args is None else args, start)
         if on_node.values_of(node)['autostart'] is not False:
             node.bring_up()
         spin(node, until=stop)
@@ -46,14 +48,13 @@ def main(args: Sequence[str] | None = None) -> int:
     finally:
         ignore_signals()
         if node is not None:
+            node.torque.cleanup()
+            node.torque.close()   # the last torque is out
+            exit_after(LAST)
             node.take_down()
             node.destroy_node()
         rclpy.try_shutdown()
-    if robot_kernels.busy():  # LLVM cannot be stopped while it compiles a kernel
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
-    return 0
+    return exit_now(0)   # LLVM cannot be stopped while it compiles a kernel
 
 
 def params_files(words: Sequence[str]) -> list[str]:

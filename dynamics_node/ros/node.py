@@ -17,6 +17,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.ros.child_process import Start, start_child
 from dynamics_node.ros.current_robot import Plan
 from dynamics_node.ros.diagnostics import DiagnosticArray, diagnostics
 from dynamics_node.ros.entities import Entities
@@ -71,14 +72,17 @@ class DynamicsNode(DeclaringNode):
     identification: IdentificationServer
     trajectories: TrajectoryServer
 
-    def __init__(self, arguments: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(self, arguments: Sequence[str] = (), start: Start = start_child,
+                 **kwargs: Any) -> None:
         """Create the node, unconfigured.
 
         :param arguments: of the command line, for rclpy in the torque process.
+        :param start: starts that process and its watchdog.
         """
         super().__init__('dynamics_node', allow_undeclared_parameters=True, **kwargs)
         self.log = Log(self.get_logger())
-        self.torque = TorqueSupervisor(self, arguments, self._on_torque_status, self._on_goal)
+        self.torque = TorqueSupervisor(self, arguments, self._on_torque_status, self._on_goal,
+                                       start)
         on_node.declare(self, parameter_overrides(self))
         at_launch = on_node.values_of(self)
         self._files = ParameterFiles(at_launch, SharedFolders.of(at_launch['shared_folders']))
@@ -166,7 +170,7 @@ class DynamicsNode(DeclaringNode):
         for name in DURATIONS:
             long_requests.defer(services[name])
         self.identification = self._add(IdentificationServer(
-            self, self.node_state, self.service_runner, self._may_apply, self._apply))
+            self, self.node_state, self.service_runner, self.torque.check_idle, self._apply))
         self.identification.defer(services['identify_payload'])
         self.trajectories = self._add(TrajectoryServer(
             self, self.node_state, self.torque, lambda: self._parameters_in_use.trajectory))
@@ -266,10 +270,6 @@ class DynamicsNode(DeclaringNode):
             self.log.warning('torques cannot be enabled until these parameters fit the robot: '
                              + '; '.join(found))
         self._misfits = found
-
-    def _may_apply(self) -> None:
-        """Raise a DynamicsError while torques are published: the robot must not be replaced."""
-        self.torque.check_idle()
 
     def _apply(self, outcome: Outcome) -> None:
         """Use an identified robot: description, rotors and friction at once, by parameters."""

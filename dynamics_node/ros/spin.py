@@ -6,11 +6,8 @@ import gc
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
-from typing import NoReturn
 
 import rclpy
 from rclpy.node import Node
@@ -74,18 +71,6 @@ def stop_requested() -> Future:
         os._exit(1)
     threading.Thread(target=wait, daemon=True).start()
     return requested
-
-
-def end_process() -> NoReturn:
-    """End this process at once, with exit code 0; call this when rclpy is shut down.
-
-    The interpreter would take 0.1 s to free its modules while other threads run, and would wait for
-    LLVM while that compiles a kernel.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):   # the terminal was closed
-            stream.flush()
-    os._exit(0)
 
 
 def ignore_signals() -> None:

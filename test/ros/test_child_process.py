@@ -1,8 +1,10 @@
-"""Test that no process of the node imports modules of the current directory."""
+"""Test how processes of the node start and end: nothing of the current directory is imported."""
 
 import os
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from action_msgs.msg import GoalStatus
@@ -70,3 +72,47 @@ def test_the_node_and_its_processes_import_nothing_of_the_current_directory(plan
     assert reply.status == GoalStatus.STATUS_ABORTED
     assert 'nothing.csv' in reply.result.message
     assert 'Traceback' not in node.process.log()
+
+
+@pytest.mark.parametrize('unread', [False, True])
+def test_a_process_that_hangs_at_its_end_is_ended(tmp_path, unread):
+    """Also if the interpreter is held, and if the log is a pipe that is full."""
+    reader, writer = os.pipe()
+    if unread:
+        os.set_blocking(writer, False)
+        with suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(1 << 12))
+        os.set_blocking(writer, True)
+    process = subprocess.Popen(
+        [sys.executable, '-c', 'import ctypes\n'
+         'from dynamics_node.ros.child_process import exit_after\n'
+         'exit_after(0.1)\n'
+         'ctypes.PyDLL(None).sleep(3600)'], cwd=tmp_path, stderr=writer)
+    os.close(writer)
+    try:
+        assert process.wait(60.0) == 1
+        with os.fdopen(reader, errors='replace') as log:
+            assert unread or 'Timeout' in log.read()
+    finally:
+        process.kill()
+
+
+def test_a_process_that_exits_at_once_writes_what_it_has_and_runs_no_destructor(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-c', 'import atexit, threading, time\n'
+         'from dynamics_node.ros.child_process import exit_now\n'
+         'atexit.register(print, "destructor")\n'
+         'threading.Thread(target=time.sleep, args=[3600.0]).start()\n'
+         'print("last line", end="")\n'
+         'exit_now(3)'], cwd=tmp_path, capture_output=True, text=True, timeout=60.0)
+    assert (done.stdout, done.returncode) == ('last line', 3)
+
+
+def test_processes_have_names(launch):
+    """In `ps -e`: which one has which task."""
+    node = launch(f'robot_description:={THREE_JOINTS}')
+    assert node.call('model_report').success
+    children = Path(f'/proc/{node.process.pid}/task/{node.process.pid}/children').read_text()
+    names = [Path(f'/proc/{each}/comm').read_text().strip() for each in children.split()]
+    assert names == ['dynamics_torque', 'dynamics_watch']

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
-from dynamics_node.ros.child_process import start_python, wait_for_end
+from dynamics_node.ros.child_process import Start, start_child, wait_for_end
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
 from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque
@@ -53,12 +52,14 @@ class TorqueProcess:
 
     def __init__(self, setup: Setup, watchdog: WatchdogSetup, arguments: Sequence[str],
                  on_message: Callable[[], None],
-                 on_goal: Callable[[], None] = lambda: None) -> None:
+                 on_goal: Callable[[], None] = lambda: None,
+                 start: Start = start_child) -> None:
         """Start the process, and its watchdog.
 
         :param arguments: of the command line, for rclpy: log levels.
         :param on_message: called in a thread when a message has arrived, or the process has ended.
         :param on_goal: likewise for a message about a goal.
+        :param start: starts both.
         """
         self.failure, self._on_message, self._on_goal = '', on_message, on_goal
         self._numbers = itertools.count()
@@ -77,10 +78,9 @@ class TorqueProcess:
         watched, watching = pair()
         with its, watched, watching, os.fdopen(memory), os.fdopen(last_torque):   # not needed here
             given = [its.fileno(), memory, last_torque, watched.fileno()]
-            self._process = start_python(MODULE, [*map(str, given), *arguments], pass_fds=given,
-                                         stdin=subprocess.DEVNULL)
+            self._process = start(MODULE, given, arguments)
             self.watchdog = WatchdogProcess(watchdog, arguments, on_message, self._process.pid,
-                                            last_torque, watching.fileno())
+                                            last_torque, watching.fileno(), start)
         self._link = Link(ours, self._on_record, self._on_end)
         self._link.send(setup)
 

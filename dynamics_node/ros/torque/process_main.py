@@ -19,8 +19,9 @@ from rclpy.task import Future
 
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.child_process import LAST, exit_after, exit_now, set_name
 from dynamics_node.ros.link import Link
-from dynamics_node.ros.spin import end_process, ignore_signals, spin, stop_requested
+from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.torque.records import (
     Command,
@@ -93,6 +94,7 @@ def main() -> None:
     Arguments: file descriptors of the connection, of the memory for joint states, of the memory for
     the last torque, of the connection to the watchdog; arguments for rclpy.
     """
+    set_name('dynamics_torque')
     connection, joint_states, last_torque, watchdog = map(int, sys.argv[1:5])
     stop = stop_requested()
     received = _Received(stop)
@@ -115,7 +117,8 @@ def main() -> None:
     finally:
         ignore_signals()
         node.cleanup()
+        exit_after(LAST)   # the last torque is out
         node.destroy_node()
         rclpy.try_shutdown()
         link.close()
-    end_process()
+    exit_now(0)   # LLVM cannot be stopped while it compiles a kernel

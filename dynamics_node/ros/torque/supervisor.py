@@ -10,6 +10,7 @@ from std_srvs.srv import SetBool
 from dynamics_node.errors import DynamicsError, UnknownName
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
+from dynamics_node.ros.child_process import Start, start_child
 from dynamics_node.ros.current_robot import CurrentRobot, SharedRobot
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import TorqueParameters, core_numbers
@@ -36,16 +37,18 @@ class TorqueSupervisor:
     """The torque process of a node. It is started by `configure` and survives `cleanup`."""
 
     def __init__(self, node: Any, arguments: Sequence[str], on_change: Callable[[], None],
-                 on_goal: Callable[[], None] = lambda: None) -> None:
+                 on_goal: Callable[[], None] = lambda: None,
+                 start: Start = start_child) -> None:
         """Start nothing yet.
 
         :param node: the serving node.
         :param arguments: of the command line, for rclpy in the torque process.
         :param on_change: called when the status has changed.
         :param on_goal: called when there is news of a goal, see goal_records.
+        :param start: starts the processes.
         """
         self._node, self._arguments, self._on_change = node, list(arguments), on_change
-        self._on_goal = on_goal
+        self._on_goal, self._start = on_goal, start
         self._process: Any = None    # TorqueProcess, None until configured once
         self._sent = 0          # serial of the robot that the process has
         self._reported = ''     # failure in the log
@@ -104,7 +107,8 @@ class TorqueSupervisor:
             self._reported = ''   # the new process may end as the one before
             setup = self._setup(parameters)
             self._process = TorqueProcess(setup, _watchdog_setup(setup, parameters.torque),
-                                          self._arguments, self._wake, self._wake_for_goal)
+                                          self._arguments, self._wake, self._wake_for_goal,
+                                          self._start)
         self._sent = 0
         granted = self._process.call('configure', parameters)
         self._node.log.info(f'torque process {self.pid}: real time: {granted}')
@@ -141,6 +145,7 @@ class TorqueSupervisor:
         if self._process is not None:
             self._process.close()
             self._write_log()
+            self._process = None
 
     # Changes ---------------------------------------------------------------------------------
 

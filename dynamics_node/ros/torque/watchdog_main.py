@@ -30,9 +30,9 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from dynamics_node.ros.child_process import END
+from dynamics_node.ros.child_process import END, LAST, exit_after, exit_now, set_name
 from dynamics_node.ros.link import Link
-from dynamics_node.ros.spin import end_process, ignore_signals
+from dynamics_node.ros.spin import ignore_signals
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime
 from dynamics_node.ros.torque.last_torque import LastTorque, LastTorqueReader
@@ -186,6 +186,7 @@ def main() -> None:
     WatchdogSetup in JSON; arguments for rclpy.
     """
     ignore_signals()
+    set_name('dynamics_watch')
     serving, pidfd, memory, watching = map(int, sys.argv[1:5])
     setup = WatchdogSetup(*json.loads(sys.argv[5]))
     serving_ended = os.eventfd(0)
@@ -205,7 +206,8 @@ def main() -> None:
     if shared.active:
         link.send(Takeover(silence))
         node.publish(process.last_torques())
+    exit_after(LAST)
     node.destroy_node()
     rclpy.try_shutdown()
     link.close()
-    end_process()
+    exit_now(0)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.child_process import start_python, wait_for_end
+from dynamics_node.ros.child_process import Start, start_child, wait_for_end
 from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.torque.watchdog import Ready, Takeover
 
@@ -43,7 +42,7 @@ class WatchdogProcess:
 
     def __init__(self, setup: WatchdogSetup, arguments: Sequence[str],
                  on_message: Callable[[], None], torque_process: int, memory: int,
-                 watching: int) -> None:
+                 watching: int, start: Start = start_child) -> None:
         """Start the process.
 
         :param arguments: of the command line, for rclpy: log levels.
@@ -51,6 +50,7 @@ class WatchdogProcess:
         :param torque_process: its id; it has not been waited for yet.
         :param memory: file descriptor, see last_torque.create_memory.
         :param watching: file descriptor of the connection to the torque process.
+        :param start: starts the process.
         """
         self.failure, self._on_message = '', on_message
         self._ready: Ready | None = None
@@ -60,9 +60,7 @@ class WatchdogProcess:
         ours, its = pair()
         with its, os.fdopen(os.pidfd_open(torque_process)) as watched:
             given = [its.fileno(), watched.fileno(), memory, watching]
-            self._process = start_python(
-                MODULE, [*map(str, given), json.dumps(setup), *arguments], pass_fds=given,
-                stdin=subprocess.DEVNULL)
+            self._process = start(MODULE, given, [json.dumps(setup), *arguments])
         self._link = Link(ours, self._on_record, self._on_end)
 
     @property

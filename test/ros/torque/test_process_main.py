@@ -13,10 +13,10 @@ from dynamics_node.ros.torque.records import Command
 # A thread that never ends, as one that compiles a kernel; text that is still in a buffer.
 END = """
 import threading, time
-from dynamics_node.ros.spin import end_process
+from dynamics_node.ros.child_process import exit_now
 threading.Thread(target=time.sleep, args=(3600.0,)).start()
 print('last line', end='')
-end_process()
+exit_now(0)
 """
 BUFFERED = {**os.environ, 'PYTHONUNBUFFERED': ''}
 

@@ -23,20 +23,20 @@ from support.torque_wire import ROUNDING, Arm, parameters
 pytestmark = pytest.mark.long
 
 SETTINGS = {'safety.watchdog_time': 1.0}
-# In the torque process, as soon as a file exists: a publish that does not return, or a call that
-# holds the interpreter.
+# In the torque process, which is forked, as soon as a file exists: a publish that does not return,
+# or a call that holds the interpreter.
 BLOCKED = """
 import ctypes, os, sys, threading, time
 def block():
-    while not os.path.exists({file!r}):
+    module = 'dynamics_node.ros.torque.process_main'
+    while not os.path.exists({file!r}) or module not in sys.modules:
         time.sleep(0.01)
     if open({file!r}).read() == 'publish':
         from dynamics_node.ros.torque.topics import TorqueTopics
         TorqueTopics._publish = lambda *_: time.sleep(3600.0)
     else:
         ctypes.PyDLL(None).sleep(3600)
-if 'torque.process_main' in ' '.join(sys.orig_argv):
-    threading.Thread(target=block, daemon=True).start()
+os.register_at_fork(after_in_child=lambda: threading.Thread(target=block, daemon=True).start())
 """
 
 

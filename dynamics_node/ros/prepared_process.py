@@ -1,0 +1,167 @@
+"""Fork processes of the node before rclpy is loaded; each runs main() of a module when told to.
+
+They share the memory of what was imported before, and import the rest while the serving process
+does so. A new interpreter would import all of it again. Once rclpy is loaded, a process is not
+forked any more: libraries below it (LTTng, Fast DDS) have threads, which a fork does not copy.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import NoReturn
+
+from dynamics_node.ros.child_process import Child, start_child
+
+# What two processes of a node or all three need. None of it imports rclpy.
+SHARED = ('dynamics_node.control.laws', 'dynamics_node.control.prediction',
+          'dynamics_node.control.trajectory_goal', 'dynamics_node.observer',
+          'dynamics_node.safety.gate', 'dynamics_node.ros.torque.records', 'dynamics_node.msg',
+          'rcl_interfaces.msg', 'rcl_interfaces.srv', 'sensor_msgs.msg', 'std_msgs.msg',
+          'trajectory_msgs.msg', 'geometry_msgs.msg')
+MODULES = 'dynamics_node.ros.torque.process_main', 'dynamics_node.ros.torque.watchdog_main'
+TOLD = 60.0    # [s] until a prepared process has read its arguments: it imports before
+LOOK = 0.005   # [s] between two looks for its end
+MOST = 16      # descriptors
+BYTES = 1 << 16
+STANDARD = 3   # input, output and errors: descriptors 0 to 2
+
+
+class PreparedProcesses:
+    """Processes that wait for their arguments; they end when this process has ended."""
+
+    def __init__(self, modules: Sequence[str] = ()) -> None:
+        """Fork one process for each module; none once rclpy is loaded, or with other threads."""
+        self._waiting: dict[str, PreparedProcess] = {}
+        if modules and 'rclpy' not in sys.modules and threading.active_count() == 1:
+            for each in SHARED:
+                import_module(each)
+            gc.freeze()   # a collection would write to the shared pages
+            self._waiting = {module: PreparedProcess(module) for module in modules}
+
+    def start(self, module: str, descriptors: Sequence[int], arguments: Sequence[str]) -> Child:
+        """Return a process that runs main() of a module; a new one where none is prepared."""
+        process = self._waiting.pop(module, None)
+        if process is not None and process.tell(descriptors, arguments):
+            return process
+        return start_child(module, descriptors, arguments)
+
+
+class PreparedProcess:
+    """A forked process, with the methods of subprocess.Popen that the node uses.
+
+    :ivar pid: of the process.
+    :ivar returncode: None while it runs, as that of Popen.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module, self._lock = module, threading.Lock()
+        self.returncode: int | None = None
+        self._control, its = socket.socketpair()
+        sys.stdout.flush()   # what is left in a buffer would be written twice
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            _become(module, its)
+        its.close()
+
+    def tell(self, descriptors: Sequence[int], arguments: Sequence[str]) -> bool:
+        """Let the process run main(); return whether it will."""
+        with self._control:
+            self._control.settimeout(TOLD)
+            try:
+                socket.send_fds(self._control, [b'\0'], list(descriptors))
+                self._control.sendall(json.dumps(list(arguments)).encode())
+            except OSError:   # it has ended, or stands still
+                self.kill()
+        return self.poll() is None
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while the process runs."""
+        with self._lock:   # threads must not wait for the process twice
+            if self.returncode is None:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                if pid:
+                    self.returncode = os.waitstatus_to_exitcode(status)
+            return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end of the process; return its exit code."""
+        deadline = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(self._module, timeout)
+            time.sleep(LOOK)
+        return code
+
+    def kill(self) -> None:
+        """Kill the process if it has not ended."""
+        with self._lock:
+            if self.returncode is None:
+                os.kill(self.pid, signal.SIGKILL)   # our child: its id cannot be another's
+
+
+# In the other process ----------------------------------------------------------------------------
+
+def _become(module: str, control: socket.socket) -> NoReturn:
+    """Import a module, wait for arguments, run its main(); never return."""
+    code = 1
+    try:
+        os.setsid()   # Ctrl-C does not reach it
+        _close_others(control.fileno())
+        main, failure = _imported(module)
+        arguments = _receive(control)
+        if arguments is not None and main is not None:
+            sys.argv[:] = [module, *arguments]
+            main()
+        elif arguments is not None:
+            sys.stderr.write(failure)
+        code = 1 if failure else 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(OSError, ValueError):   # closed
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _imported(module: str) -> tuple[Callable[[], None] | None, str]:
+    """Return main() of a module, or why it cannot be imported.
+
+    Where ROS is incomplete the serving process reports that, and needs no other process.
+    """
+    try:
+        return import_module(module).main, ''
+    except ImportError:
+        return None, traceback.format_exc()
+
+
+def _close_others(kept: int) -> None:
+    """Close all descriptors but one and the standard ones; the input is empty."""
+    os.closerange(STANDARD, kept)
+    os.closerange(kept + 1, max(map(int, os.listdir('/proc/self/fd'))) + 1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+
+
+def _receive(control: socket.socket) -> list[str] | None:
+    """Return the numbers of the descriptors received, then the arguments; None: there is no use."""
+    with control:
+        first, descriptors, _, _ = socket.recv_fds(control, 1, MOST)
+        if not first:
+            return None
+        text = b''.join(iter(lambda: control.recv(BYTES), b''))
+    return [*map(str, descriptors), *json.loads(text)]
