@@ -35,7 +35,7 @@ WORTH = 0.1            # least gain of a motion: sum of logarithms of the deviat
 CONSIDERED = 500       # samples of the recording, of which poses are chosen
 
 
-class Proposal(NamedTuple):
+class MotionProposal(NamedTuple):
     """Motions to record, and what they would not determine either."""
 
     motions: tuple[JointMotion, ...]
@@ -50,8 +50,8 @@ class _Candidate(NamedTuple):
 
 
 def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: Spread,
-                    recording: Recording, factor: int, noise: float) -> Proposal:
-    """Return the Proposal of motions that determine the base parameters that a fit does not.
+                    recording: Recording, factor: int, noise: float) -> MotionProposal:
+    """Return the MotionProposal of motions that determine the base parameters that a fit does not.
 
     For a robot with loops no motion is proposed: its joints do not move one by one.
 
@@ -61,7 +61,7 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
     """
     names = np.array(base.names)
     if spread.determined.all() or base.loops is not None:
-        return Proposal((), tuple(names[~spread.determined].tolist()))
+        return MotionProposal((), tuple(names[~spread.determined].tolist()))
     step = float(np.median(np.diff(recording.time))) * factor   # [s] between independent rows
     limits = excitation_limits(robot)
     sigma = noise * fit.noise.effective * np.sqrt(step)
@@ -86,7 +86,7 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
         found.append(each.motion._replace(duration=times * each.motion.duration,
                                           parameters=tuple(needed.tolist())))
     rest = names[_lacking(_with(start, chosen), MAX_SHARE * spread.prior)]
-    return Proposal(tuple(found), tuple(rest.tolist()))
+    return MotionProposal(tuple(found), tuple(rest.tolist()))
 
 
 def _with(H, chosen):

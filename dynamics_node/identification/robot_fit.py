@@ -20,7 +20,7 @@ from dynamics_node.identification.linear_fit import condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
 from dynamics_node.identification.loop_recording import complete_recording, is_whole
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
-from dynamics_node.identification.motion_proposal import Proposal, propose_motions
+from dynamics_node.identification.motion_proposal import MotionProposal, propose_motions
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     ParameterLayout,
@@ -88,7 +88,7 @@ class Identification(NamedTuple):
     crossed: CrossValidation      # parts of the recording, predicted by the others
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
     friction: str = ''            # the law of friction, and what it gained
-    proposal: Proposal = Proposal((), ())   # motions that would determine what the data do not
+    proposal: MotionProposal = MotionProposal((), ())   # that determine what the data do not
 
     @property
     def rows(self) -> tuple[str, ...]:
