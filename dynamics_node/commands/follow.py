@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from pathlib import Path
 
 from dynamics_node.commands.ros_import import import_ros
 from dynamics_node.commands.subparsers import Subparsers
@@ -12,9 +13,11 @@ DETAILS = """\
 examples:
   %(prog)s excitation.yaml
   %(prog)s motion.csv --node /left/dynamics_node
+  %(prog)s motion.csv --urdf robot.urdf
 
 Torques must be enabled in a mode that follows a reference. The node refuses a trajectory that does
-not begin where the robot is; the reason is in its log.
+not begin where the robot is; the reason is in its log. With --urdf the trajectory is not sent if
+links of the robot would touch each other along it, unless --force is given.
 
 exit code: 0 sent, 2 refused, or no such node
 """
@@ -27,6 +30,9 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('trajectory', help='CSV, or YAML of a trajectory_msgs/JointTrajectory')
     parser.add_argument('--node', default='dynamics_node', help='name of the node, with namespace')
+    parser.add_argument('--urdf', metavar='FILE', help='of the robot: links that would touch each '
+                        'other along the trajectory are named, with the time')
+    parser.add_argument('--force', action='store_true', help='send it although links would touch')
     parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')
     parser.set_defaults(run=run)
 
@@ -35,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the file and send it; return the exit code."""
     from dynamics_node.identification import read_trajectory
     points = read_trajectory(arguments.trajectory)
+    if arguments.urdf is not None:
+        _check(arguments, points)
     ros = import_ros('dynamics_node.ros.send_reference', "the command 'follow'")
     try:
         topic = ros.send_reference(points, arguments.node, arguments.timeout)
@@ -42,3 +50,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise DynamicsError(str(error)) from None
     sys.stdout.write(f'{len(points.times)} points were sent to {topic}\n')
     return 0
+
+
+def _check(arguments, points):
+    """Write warnings about links that touch each other; refuse such a trajectory."""
+    from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
+    from dynamics_node.model.urdf_text import urdf_text
+    from dynamics_node.robot.robot import Robot
+    robot = Robot.from_urdf(arguments.urdf, compile=False)
+    found = trajectory_collisions(robot, urdf_text(arguments.urdf), points,
+                                  Path(arguments.urdf).resolve().parent)
+    sys.stdout.write(''.join(f'warning: {text}\n' for text in found.warnings))
+    if found.found and not arguments.force:
+        raise DynamicsError(f'{found.found[0]}: the trajectory is not sent; --force sends it')

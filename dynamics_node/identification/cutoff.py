@@ -16,6 +16,7 @@
 import numpy as np
 
 from dynamics_node.identification.decimation import segments
+from dynamics_node.identification.recording import PAUSE
 from dynamics_node.identification.resampling import LONGEST_STEP, uniform
 
 ORDER = 4             # of the Butterworth filter, run twice
@@ -37,12 +38,22 @@ MAIN_LOBE = 4         # lines of the Nuttall window on either side
 def cutoff_of(time: np.ndarray, q: np.ndarray) -> float:
     """Return the cutoff for the motion and its noise, at most 0.4 of the sampling rate [Hz].
 
-    The lower of two: that of the longest part without gaps, which is too high if that is short, and
-    that of all samples with gaps bridged, which is too high if they are long.
+    Of several recordings, with pauses between them, the greatest: one may be slow, another fast.
 
     :param q: (N, joints)
     """
     period = float(np.median(np.diff(time)))
+    recordings = [rows for rows in segments(time, PAUSE / period)
+                  if time[rows.stop - 1] - time[rows.start] > PAUSE] or [slice(0, len(time))]
+    return max(_cutoff_of_one(time[rows], q[rows], period) for rows in recordings)
+
+
+def _cutoff_of_one(time, q, period):
+    """Return the cutoff of one recording [Hz].
+
+    The lower of two: that of the longest part without gaps, which is too high if that is short, and
+    that of all samples with gaps bridged, which is too high if they are long.
+    """
     longest = max(segments(time, LONGEST_STEP), key=lambda rows: rows.stop - rows.start)
     found = [best_cutoff(uniform(time[rows], q[rows], period)[1], 1.0 / period,
                          quantisation_noise(time[rows], q[rows]))

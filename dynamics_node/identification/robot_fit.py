@@ -20,6 +20,7 @@ from dynamics_node.identification.linear_fit import condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
 from dynamics_node.identification.loop_recording import complete_recording, is_whole
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
+from dynamics_node.identification.motion_proposal import MotionProposal, propose_motions
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
     ParameterLayout,
@@ -87,6 +88,7 @@ class Identification(NamedTuple):
     crossed: CrossValidation      # parts of the recording, predicted by the others
     loops: LoopSummary | None = None   # of a robot with loops: the equations that were used
     friction: str = ''            # the law of friction, and what it gained
+    proposal: MotionProposal = MotionProposal((), ())   # that determine what the data do not
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -103,8 +105,8 @@ class Identification(NamedTuple):
     @property
     def missing_motion(self) -> str:
         """What to record so that the data determine all base parameters; '' if they do."""
-        return telling_motion(self.robot.model, [
-            name for name, told in zip(self.base.names, self.base_spread.determined) if not told])
+        return '; '.join(filter(None, [*map(str, self.proposal.motions),
+                                       telling_motion(self.robot.model, self.proposal.rest)]))
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 coupled_motors: bool = True) -> np.ndarray:
@@ -196,7 +198,8 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         (*notes, *_warnings(base, of_base, condition, residuals, crossed), *lacking,
          *coupling_warnings(robot, base, train, linear.values),
          *drift_warnings(robot, base, train, linear.values)), options, crossed,
-        None if loops is None else loop_summary(robot, base), friction)
+        None if loops is None else loop_summary(robot, base), friction,
+        propose_motions(robot, base, linear, of_base, train, factor, crossed.factor))
 
 
 def _without_springs(robot, recording, loops):

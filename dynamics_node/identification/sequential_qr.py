@@ -24,7 +24,7 @@ from dynamics_node.identification.joint_load import joint_load
 from dynamics_node.identification.loop_equations import known_values, row_regressor
 from dynamics_node.identification.parameters import joint_columns, payload_parameters
 from dynamics_node.identification.r_factor import r_factor
-from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.recording import PAUSE, Recording
 from dynamics_node.robot.robot import Robot
 
 CHUNK = 2000  # samples: 8 MB of regressors of seven axes
@@ -58,16 +58,28 @@ def triangular_factors(robot: Robot, base: BaseParameters, recording: Recording,
 def triangular_parts(robot: Robot, base: BaseParameters, recording: Recording, count: int,
                      factor: int = 1, weigh: Weigh | None = None,
                      tick: Tick = no_tick) -> tuple[TriangularFactors, ...]:
-    """Return the TriangularFactors of `count` consecutive parts of a recording of equal length."""
+    """Return the TriangularFactors of `count` parts of a recording.
+
+    The parts are consecutive and of equal length. Of several recordings with pauses between them,
+    which may be different motions, each part has its share of every one.
+    """
     parts = [empty_factors(base)] * count
     chunks = row_chunks(robot, base, recording, factor, tick)
+    places = _places(recording.time, count)
     for at, rows in zip(_slices(recording.time, factor), chunks):
-        samples = at.start + factor * np.arange(len(rows[0]))   # the first of each row
-        edges = np.searchsorted(samples * count, np.arange(count + 1) * len(recording.time))
-        for k in np.flatnonzero(np.diff(edges)):
-            own = [A[edges[k]:edges[k + 1]] for A in rows]
+        of_rows = places[at.start + factor * np.arange(len(rows[0]))]   # the first sample of each
+        for k in np.unique(of_rows):
+            own = [A[of_rows == k] for A in rows]
             parts[k] = merge_factors(parts[k], chunk_factors(own, weigh))
     return tuple(parts)
+
+
+def _places(time, count):
+    """Return the part of each sample, (N,) from 0 to count - 1."""
+    recordings = segments(time, PAUSE / np.median(np.diff(time))) if len(time) > 1 else [
+        slice(0, len(time))]
+    return np.concatenate([count * np.arange(rows.stop - rows.start) // (rows.stop - rows.start)
+                           for rows in recordings])
 
 
 def empty_factors(base: BaseParameters) -> TriangularFactors:

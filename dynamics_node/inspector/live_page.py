@@ -21,6 +21,7 @@ from dynamics_node.inspector.live_panels import LivePanels
 from dynamics_node.inspector.live_state import LiveState, NodeModel, status_text, without_old
 from dynamics_node.inspector.page import last_frame
 from dynamics_node.inspector.served_reports import ServedReports
+from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
 
 if TYPE_CHECKING:
     import viser
@@ -67,6 +68,7 @@ class LivePage:
         self._state = LiveState(False)
         self._failed: tuple[NodeModel, str] | None = None   # model that cannot be drawn, reason
         self._view: LivePanels | None = None
+        self._checking: threading.Thread | None = None   # of the trajectory
         self._count = 0
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(WIDTH)
@@ -131,6 +133,11 @@ class LivePage:
                 self._view.remove()
             self._view = None
             self._view = LivePanels(self._server, model, self._allowed is not None, self._reports)
+        trajectory = None if self._allowed is None else self._allowed.trajectory
+        if trajectory is not None:   # in a thread: meshes of a large robot take seconds
+            self._checking = threading.Thread(
+                target=_warn_of_collisions, args=(self._view, model, trajectory), daemon=True)
+            self._checking.start()
 
     def _add_controls(self, client: viser.ClientHandle) -> None:
         """Give a client controls of its own, once for each robot that is drawn."""
@@ -157,3 +164,13 @@ class LivePage:
         """Update the page until an event is set."""
         while not stopped.wait(PERIOD):
             self.update()
+
+
+def _warn_of_collisions(view: LivePanels, model: NodeModel, trajectory: NamedTrajectory) -> None:
+    """Show which links would touch each other along a trajectory."""
+    view.warn([f'{trajectory.name}: self-collisions are being looked for'])
+    try:
+        found = trajectory_collisions(model.robot, model.text, trajectory.points).warnings
+    except DynamicsError as error:
+        found = (str(error),)
+    view.warn([f'{trajectory.name}: {text}' for text in found])

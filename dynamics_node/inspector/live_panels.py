@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,12 +85,20 @@ class LivePanels:
         with self.controls:
             if not control:
                 HtmlBox(gui).say(REFUSED)
+            self._touching = [HtmlBox(gui)]
             self._gains = HtmlBox(gui, order=LAST)
         self.identify_controls = self._tabs.add_tab('Identify')
         with self.identify_controls:
             if not control:
                 HtmlBox(gui).say(REFUSED)
+            self._touching.append(HtmlBox(gui))
             self.identify = IdentifyView(gui, reports)
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Show warnings about the trajectory that can be sent, above its buttons."""
+        for box in self._touching:
+            box.show(tag('div', *(tag('div', f'Warning: {text}') for text in warnings),
+                         style=f'{STYLE};font-weight:700') if warnings else Markup(''))
 
     def show(self, state: LiveState, curves: bool) -> None:
         """Show a state that is complete.

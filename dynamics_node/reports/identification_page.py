@@ -77,6 +77,7 @@ def _numbers(found, recording, warnings):
         'duration': recording.time[-1] - recording.time[0], 'condition': found.condition,
         'optimality': found.optimality, 'options': found.options, 'warnings': warnings,
         'loops': found.loops, 'rows': found.rows, 'friction': found.friction,
+        'proposal': found.proposal,
         'residuals': found.residuals, 'gain': found.residuals.gain, 'noise': found.noise,
         'parameters': {
             'names': found.layout.names, 'units': found.layout.units, 'before': found.before,
@@ -246,4 +247,5 @@ def _undetermined(found):
                  ', '.join(never) or 'none', '.'),
             note('Hardly determined by this motion, so that they stay near the URDF: ',
                  ', '.join(hardly) or 'none', '.'),
-            *([note('To determine them, record ', found.missing_motion, '.')] if hardly else []))
+            *([note('To determine them, record:'), bullets(found.missing_motion.split('; '))]
+              if hardly else []))

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from support.folding_chain import chain, folding
 from support.remote_node import PATIENCE, wait_until
 
 from dynamics_node.commands import executable
+from dynamics_node.identification.csv_files import write_table
 from dynamics_node.identification.trajectory_files import TimedPoints
 
 JOINTS = ('joint_1', 'joint_2')
@@ -40,6 +42,28 @@ def test_the_node_receives_the_trajectory(arm, tmp_path, capsys):
     assert capsys.readouterr().out == f'3 points were sent to {arm.node.name}/reference\n'
     wait_until(lambda: "the reference was refused: torque.mode is 'gravity'" in
                arm.node.process.log(), 'the refusal')
+
+
+def test_a_trajectory_along_which_links_touch_is_sent_only_by_force(
+        ros_environment, tmp_path, capsys):
+    """With --force the node is looked for; a motion without a contact needs none."""
+    (tmp_path / 'robot.urdf').write_text(chain())
+    times, q = folding(30)
+    words = ('--urdf', tmp_path / 'robot.urdf', '--node', '/absent')
+
+    def said(share, *more):
+        write_table(tmp_path / 'fold.csv', ['time', *(f'position_joint_{k}' for k in (1, 2, 3))],
+                    np.column_stack([times, share * q]))
+        assert executable.main(('follow', *map(str, (tmp_path / 'fold.csv', *words, *more)),
+                                '--timeout', '0.2')) == 2
+        return capsys.readouterr()
+
+    touching = said(1.0)
+    assert 'warning: self-collision: link_1 touches link_3 at ' in touching.out
+    assert 'link_3 at' in touching.err and '--force sends it' in touching.err
+    assert 'no node subscribes to /absent/reference' in said(1.0, '--force').err
+    free = said(0.5)
+    assert free.out == '' and 'no node subscribes to /absent/reference' in free.err
 
 
 def test_a_file_that_cannot_be_read_is_refused_before_the_node_is_looked_for(tmp_path, capsys):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from support.recorded_arm import THREE_JOINTS, recorded
+from support.recorded_arm import THREE_JOINTS, heavier, recorded
 
 from dynamics_node import DynamicsError, Robot
+from dynamics_node.identification import identify_recording
 from dynamics_node.identification.joined_recordings import BETWEEN, join_recordings
 from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import raw_recording
@@ -49,6 +50,21 @@ def test_an_empty_recording_is_refused_by_its_name():
         join_recordings([full, empty])
     with pytest.raises(DynamicsError, match='empty.csv has no samples'):
         join_recordings([full, empty], ['full.csv', 'empty.csv'])
+
+
+def test_a_slow_and_a_fast_recording_are_identified_together(kernels):
+    """The cutoff is that of the fast one, though the slow one is longer."""
+    arm = Robot.from_urdf(THREE_JOINTS)
+    truth, values = heavier(arm)
+    fast = recorded(truth, 20.0, seed=2)
+    long = recorded(truth, 60.0, slower=10.0)
+    cutoff = prepare(arm, fast).cutoff
+    assert prepare(arm, long).cutoff < 0.5 * cutoff
+    done = identify_recording(arm, join_recordings([fast, long]))
+    found = done.result
+    assert done.prepared.cutoff == pytest.approx(cutoff)
+    off = np.abs(found.base_values - found.base.values(values)) / found.base_spread.sigma
+    assert off.max() < 4.0
 
 
 @pytest.fixture(scope='module')

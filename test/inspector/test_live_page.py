@@ -7,12 +7,15 @@ import json
 import numpy as np
 import pytest
 from support.differences import relative
+from support.folding_chain import chain, folding
 from support.tolerances import EXACT_MATHS
 from support.watched_stand_in import JOINTS, WatchedStandIn, model_of, named, now
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector import live_page
+from dynamics_node.inspector.control_panel import NamedTrajectory
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.server import open_server
 
@@ -60,6 +63,27 @@ def test_the_last_minute_has_what_the_node_has_sent(page, watched):
     values = dict(zip(head, row))
     assert values['measured_joint_2'] == '-19.0' and values['released_joint_4'] == '-7.6'
     assert values['external_joint_1'] == '' and values['error_joint_1'] == ''
+
+
+def test_links_that_the_trajectory_lets_touch_are_named_above_its_buttons(watched):
+    """In the tabs Control and Identify; a motion without a contact has no warning."""
+    urdf, (times, q) = chain(), folding()
+    robot = Robot.from_urdf(urdf, compile=False)
+    server = open_server(port=0)
+    try:
+        for share, expected in ((1.0, 1), (0.5, 0)):
+            points = TimedPoints(robot.joint_names, times, share * q, None, None)
+            page = LivePage(server, watched, watched.allowed(NamedTrajectory('fold.csv', points)))
+            watched.live(model=model_of(robot, urdf))
+            page.update()
+            page._checking.join(30.0)
+            shown = [box._shown for box in page._view._touching]
+            assert len(shown) == 2
+            assert [text.count('fold.csv: self-collision: link_1 touches link_3 at ')
+                    for text in shown] == [expected] * 2
+            assert all(text == '' for text in shown) or expected
+    finally:
+        server.stop()
 
 
 def test_a_fault_is_said_in_words(page, watched):

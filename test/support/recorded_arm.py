@@ -26,10 +26,11 @@ def heavier(robot, seed=3):
     return robot_with_parameters(robot, layout, values), values
 
 
-def recorded(robot, duration=30.0, seed=1, noise=0.05):
-    """Return the RawRecording of a motion, torques with noise [N m]."""
+def recorded(robot, duration=30.0, seed=1, noise=0.05, slower=1.0):
+    """Return the RawRecording of a motion, some times slower, torques with noise [N m]."""
     time = np.arange(round(duration * RATE)) / RATE
-    q, v, a = fourier_motion(time, robot.nv, seed)
+    q, v, a = fourier_motion(time / slower, robot.nv, seed)
+    v, a = v / slower, a / slower ** 2
     layout = parameter_layout(robot)
     tau = robot.inverse_dynamics(q, v, a) + offset_torque(
         layout, parameter_values(robot, layout), v)
