@@ -13,7 +13,7 @@ from dynamics_node.robot.robot import Robot
 
 KEY = 'dynamics_node'      # of the schema's metadata: robot and settings
 FOUND = 'dynamics_node.found'   # of a finished file's metadata: counts
-FORMAT = 1                 # changes when the same settings give other files
+FORMAT = 2                 # changes when the same settings give other files
 MARKS_COLUMN = 'annotation_marks'
 PRECISIONS = ('source', 'float32', 'float64')
 CODECS = ('source', 'none', 'snappy', 'zstd', 'lz4', 'gzip', 'brotli')
