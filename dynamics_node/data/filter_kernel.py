@@ -1,8 +1,8 @@
 """Filter many signals at once with machine code: with zero phase, below a cutoff frequency.
 
-The filter is `identification.filtering.low_pass_parts`, and its numbers are the same up to rounding.
-SciPy computes one signal after the other, each sample waiting for the one before. Here the signals
-of all joints and parts are in the lanes of vector registers: a fifth of the time.
+The filter is `identification.filtering.low_pass_parts`, with the same numbers up to rounding. SciPy
+computes one signal after the other, and each sample needs the one before. Here the signals of all
+joints and parts are in the lanes of vector registers: a third of the time.
 
 A kernel filters BLOCK samples of all signals. The coefficients are its inputs, so it is compiled
 once for all cutoffs, and cached on the disk.
@@ -10,7 +10,7 @@ once for all cutoffs, and cached on the disk.
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -62,7 +62,8 @@ def zero_phase(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> list[
     found = [*_run(sections.backwards, found[::-1], found[-1][:, -1], sections.rest)][::-1]
     rows = np.empty((len(parts), blocks * BLOCK, columns))
     for k, y in enumerate(found):
-        rows[:, k * BLOCK:(k + 1) * BLOCK] = y.reshape(len(parts), columns, BLOCK).transpose(0, 2, 1)
+        block = y.reshape(len(parts), columns, BLOCK)
+        rows[:, k * BLOCK:(k + 1) * BLOCK] = block.transpose(0, 2, 1)
     return [y[edge:stop - edge] for y, edge, stop in zip(rows, edges, stops)]
 
 
@@ -118,7 +119,7 @@ def _kernel(backwards: bool) -> Kernel:
     kernel = None if found is None else load(*found)
     if kernel is None:
         shapes = {'x': (BLOCK,), 'state': (2 * SECTIONS,), 'coefficients': (SECTIONS, 5)}
-        program = trace(lambda *arrays: _filtered(*arrays, backwards), shapes)
+        program = trace(partial(_filtered, backwards=backwards), shapes)
         rng = np.random.default_rng(0)
         sample = [0.3 * rng.normal(size=shape) for shape in shapes.values()]   # a stable filter
         description, text, large = lowered(program, ['coefficients'], sample, AGREEMENT)

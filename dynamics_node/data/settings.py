@@ -33,8 +33,11 @@ class AnnotationSettings:
     topic: str = TOPIC
 
 
-def metadata_of(robot: Robot, settings: AnnotationSettings) -> dict[str, Any]:
-    """Return what the metadata of every written file says about robot and settings."""
+def metadata_of(robot: Robot, settings: Any) -> dict[str, Any]:
+    """Return what the metadata of every written file says about robot and settings.
+
+    :param settings: a dataclass such as AnnotationSettings.
+    """
     model = full_fingerprint(robot.model)
     described = json.loads(json.dumps(asdict(settings), default=_plain))
     return {'version': dynamics_node.__version__, 'format': FORMAT, 'robot': robot.model.name,
