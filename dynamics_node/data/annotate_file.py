@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +16,17 @@ from dynamics_node.data.joint_values import (
 )
 from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
 from dynamics_node.data.quantities import QUANTITIES, RowQuantities, added_columns
-from dynamics_node.data.settings import FOUND, KEY, MARKS_COLUMN, AnnotationSettings, metadata_of
+from dynamics_node.data.result_file import (
+    check_names_of,
+    marks_field,
+    number_field,
+    number_type,
+    result_file,
+    result_schema,
+    write_rows,
+)
+from dynamics_node.data.settings import MARKS_COLUMN, AnnotationSettings, metadata_of
 from dynamics_node.data.sources import SourceFile
-from dynamics_node.data.whole_files import whole_file
 from dynamics_node.errors import DynamicsError
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.robot.dispatch import WORTH_WAITING
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 ROWS = 65_536      # of a window
 BLOCK = 2048       # rows of a call of the robot: its results stay in the cache of a core
+KEPT = 31_000_000  # [B] arrays up to this size are kept for the next ones when they are freed
 BEYOND = 1e-6      # [rad or m] beyond a joint limit: rounding to float32
 
 
@@ -64,81 +71,44 @@ def annotate_file(robot: Robot, settings: AnnotationSettings, source: str, targe
 
 
 def _annotate(robot, settings, opened, source, target):
-    import pyarrow.parquet as pq
-
     check_columns(settings, opened.schema)
     added = added_columns(robot, settings.columns)
-    dtype = value_type(settings, opened.schema)
-    metadata = metadata_of(robot, settings)
-    schema = _schema(robot, settings, opened.schema, added, dtype, metadata)
+    dtype = number_type(settings.precision,
+                        opened.schema.field(settings.mapping.position.columns[0]).type)
+    schema = _schema(robot, settings, opened.schema, added, dtype)
     codec = opened.codec if settings.compression == 'source' else settings.compression
     meaning = None
     if any(column.quantity.effort for column in added):
         meaning = meaning_of(robot, settings.mapping.meaning, settings.mapping.torque_constants)
     _await_kernels(robot, added, meaning)
+    _keep_freed_memory()
     counts = {'rows': 0, 'episodes': 0, 'marked': 0, **dict.fromkeys(MARKS, 0)}
     last = None
-    options = {'compression': codec, 'use_dictionary': _repetitive(schema)}
-    with whole_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
+    with result_file(target, schema, codec, source, counts) as writer:
         for before, own, after in _windows(robot, settings, opened):
             values, marks = _computed(robot, settings, added, meaning, (before, own, after), dtype)
-            writer.write_table(_table(schema, own.batch, values, marks), row_group_size=len(marks))
+            write_rows(writer, schema, own.batch, values.values(), marks)
             _count(counts, marks, own.episode, last)
             last = own.episode[-1]
-        found = {'counts': counts, 'source_bytes': _bytes_of(source)}
-        writer.add_key_value_metadata({FOUND: json.dumps(found)})
     return counts
 
 
 def check_columns(settings: AnnotationSettings, schema: pa.Schema) -> None:
     """Raise a DynamicsError if a file lacks a column, or has one that would be added."""
-    wanted = [*settings.mapping.columns, *(settings.keep or ())]
-    missing = [name for name in wanted if name not in schema.names]
-    if missing:
-        raise DynamicsError(f"it has no column '{missing[0]}'; its columns are "
-                            f'{", ".join(schema.names)}')
-    names = schema.names if settings.keep is None else settings.keep
-    twice = [name for name in (*settings.columns, MARKS_COLUMN) if settings.prefix + name in names]
-    if twice:
-        raise DynamicsError(f"it has a column '{settings.prefix + twice[0]}' already; give a "
-                            'prefix for the names of added columns')
+    check_names_of(schema, settings.mapping.columns, settings.keep,
+                   [settings.prefix + name for name in (*settings.columns, MARKS_COLUMN)])
 
 
-def value_type(settings: AnnotationSettings, schema: pa.Schema) -> np.dtype:
-    """Return the type of added numbers: that of the recorded positions, if it is to be kept."""
-    import pyarrow as pa
-
-    if settings.precision != 'source':
-        return np.dtype(settings.precision)
-    kind = schema.field(settings.mapping.position.columns[0]).type
-    kind = kind.value_type if hasattr(kind, 'value_type') else kind
-    return np.dtype('float32' if kind in (pa.float32(), pa.float16()) else 'float64')
-
-
-def _schema(robot, settings, schema, added, dtype, metadata):
-    import pyarrow as pa
-
-    kept = list(schema) if settings.keep is None else [schema.field(x) for x in settings.keep]
-    number = pa.from_numpy_dtype(dtype)
+def _schema(robot, settings, schema, added, dtype):
+    metadata = metadata_of(robot, settings)
+    fields = []
     for column in added:
         about = {'unit': column.quantity.unit, 'model': metadata['model']}
         if column.quantity.size is None:
             about['joints'] = ' '.join(robot.joint_names)
-        kind = number if column.size == 1 else pa.list_(number, column.size)
-        kept.append(pa.field(settings.prefix + column.name, kind, metadata=about))
-    marks = ' '.join(f'{value}={name}' for name, value in MARKS.items())
-    kept.append(pa.field(settings.prefix + MARKS_COLUMN, pa.uint8(), metadata={'marks': marks}))
-    about = {**(schema.metadata or {}), KEY.encode(): json.dumps(metadata)}
-    return pa.schema(kept, metadata=about)
-
-
-def _repetitive(schema):
-    """Return the columns worth a dictionary: not those of floats, which hardly repeat."""
-    import pyarrow as pa
-
-    def is_float(kind):
-        return pa.types.is_floating(getattr(kind, 'value_type', kind))
-    return [field.name for field in schema if not is_float(field.type)]
+        fields.append(number_field(settings.prefix + column.name, dtype, column.size, about))
+    fields.append(marks_field(settings.prefix + MARKS_COLUMN, MARKS))
+    return result_schema(schema, settings.keep, fields, metadata)
 
 
 def _windows(robot, settings, opened):
@@ -208,28 +178,31 @@ def _computed(robot, settings, added, meaning, window, dtype):
     bad = invalid_positions(own.q)
     marks = np.where(bad, MARKS['no_position'], 0).astype(np.uint8)
     marks[_outside(robot, own.q)] |= MARKS['outside_limits']
-    states = [_zero_where(bad, own.q)]
+    states = [(bad, own.q)]
     unknown = absent = None
     if settings.cutoff is not None:
         motion = filtered_motion(*(_joined(window, name) for name in ('time', 'q', 'episode')),
                                  settings.cutoff, settings.mapping.rate)
         marks |= motion.marks[rows]
         unknown = np.isnan(motion.v[rows, 0])
-        states += [_zero_where(unknown, x[rows]) for x in motion[:3]]
+        states += [(unknown, x[rows]) for x in motion[:3]]
     if own.effort is not None:
         absent = ~np.isfinite(own.effort).all(axis=1)
         marks[absent] |= MARKS['no_effort']
-        states.append(_zero_where(absent, own.effort))
-        absent |= unknown
+        states.append((absent, own.effort))
     values = {column: np.empty((n, column.size), dtype) for column in added}
     for first in range(0, n, BLOCK):
-        block = RowQuantities(robot, *(x[first:first + BLOCK] for x in states), meaning=meaning)
-        for column, found in values.items():
-            found[first:first + BLOCK] = column.values(block)
-    for column, found in values.items():
-        lost = absent if column.quantity.effort else unknown if column.quantity.filtered else bad
+        block = slice(first, first + BLOCK)
+        found = RowQuantities(robot, *(_zero_where(lost[block], x[block]) for lost, x in states),
+                              meaning=meaning)
+        for column, result in values.items():
+            result[block] = column.values(found)
+    for column, result in values.items():
+        lost = bad if not column.quantity.filtered else unknown
+        if column.quantity.effort:
+            lost = unknown | absent
         if lost.any():
-            found[lost] = np.nan
+            result[lost] = np.nan
     return values, marks
 
 
@@ -239,6 +212,15 @@ def _await_kernels(robot, added, meaning):
     rows = RowQuantities(robot, q, q, q, q, q, meaning)
     for column in added:
         column.values(rows)
+
+
+def _keep_freed_memory():
+    """Let the C library keep freed arrays for the next ones, which saves a third of the time.
+
+    Otherwise it returns large arrays to the system, and new ones get their pages one by one. glibc
+    adapts: it keeps arrays up to the size of one that was freed (M_MMAP_THRESHOLD in mallopt(3)).
+    """
+    np.empty(KEPT, dtype=np.uint8)   # is freed at once
 
 
 def _joined(window, name):
@@ -260,17 +242,6 @@ def _outside(robot, q):
     return ((q < low) | (q > high)).any(axis=1)   # NaN is marked already
 
 
-def _table(schema, batch, values, marks):
-    import pyarrow as pa
-
-    kept = [batch.column(name) for name in schema.names[:len(schema) - len(values) - 1]]
-    for column, found in values.items():
-        flat = pa.array(found.reshape(-1))
-        kept.append(flat if column.size == 1
-                    else pa.FixedSizeListArray.from_arrays(flat, column.size))
-    return pa.Table.from_arrays([*kept, pa.array(marks)], schema=schema)
-
-
 def _count(counts, marks, episode, last):
     counts['rows'] += len(marks)
     counts['episodes'] += int((episode[1:] != episode[:-1]).sum()) + int(
@@ -278,7 +249,3 @@ def _count(counts, marks, episode, last):
     counts['marked'] += int((marks > 0).sum())
     for name, bit in MARKS.items():
         counts[name] += int(np.count_nonzero(marks & bit))
-
-
-def _bytes_of(source):
-    return os.path.getsize(source) if os.path.isfile(source) else 0

@@ -73,7 +73,7 @@ def list_values(name: str, column: pa.Array, width: int) -> np.ndarray:
     sizes = np.unique(lengths.drop_null().to_numpy(zero_copy_only=False))
     if len(sizes) and sizes.tolist() != [width]:
         raise DynamicsError(f"column '{name}' has lists of {', '.join(map(str, sizes))} numbers; "
-                            f'the mapping names {width} entries')
+                            f'expected {width}')
     values = numbers_of(name, column.flatten()).reshape(-1, width)
     if column.null_count:
         missing = column.is_null().to_numpy(zero_copy_only=False)

@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.data.filter_kernel import zero_phase
 from dynamics_node.identification.cutoff import HIGHEST
 from dynamics_node.identification.filtering import (
     EDGE,
     SHORTEST,
     differentiate,
     low_pass,
-    low_pass_parts,
 )
 from dynamics_node.identification.resampling import JITTER, LONGEST_GAP, LONGEST_STEP, uniform
 
@@ -151,9 +151,8 @@ def _smooth_parts(time, q, kept, found, cutoff, rate, out):
             for each, values in zip(out, _resampled(t, q[rows], period, cutoff)):
                 each[rows] = values
     for group in _groups(even, found.step):
-        smooth = low_pass_parts([part.q for part in group], 1.0 / group[0].period, cutoff)
+        smooth = zero_phase([part.q for part in group], 1.0 / group[0].period, cutoff)
         for part, x in zip(group, smooth):
-            x = np.ascontiguousarray(x)   # row by row, as the results
             for each, values in zip(out, (x, *differentiate(_extended(x), part.period))):
                 each[part.rows] = values
 

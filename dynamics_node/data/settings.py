@@ -13,7 +13,7 @@ from dynamics_node.robot.robot import Robot
 
 KEY = 'dynamics_node'      # of the schema's metadata: robot and settings
 FOUND = 'dynamics_node.found'   # of a finished file's metadata: counts
-FORMAT = 1                 # changes when the same settings give other files
+FORMAT = 2                 # changes when the same settings give other files
 MARKS_COLUMN = 'annotation_marks'
 PRECISIONS = ('source', 'float32', 'float64')
 CODECS = ('source', 'none', 'snappy', 'zstd', 'lz4', 'gzip', 'brotli')
@@ -33,8 +33,11 @@ class AnnotationSettings:
     topic: str = TOPIC
 
 
-def metadata_of(robot: Robot, settings: AnnotationSettings) -> dict[str, Any]:
-    """Return what the metadata of every written file says about robot and settings."""
+def metadata_of(robot: Robot, settings: Any) -> dict[str, Any]:
+    """Return what the metadata of every written file says about robot and settings.
+
+    :param settings: a dataclass such as AnnotationSettings.
+    """
     model = full_fingerprint(robot.model)
     described = json.loads(json.dumps(asdict(settings), default=_plain))
     return {'version': dynamics_node.__version__, 'format': FORMAT, 'robot': robot.model.name,

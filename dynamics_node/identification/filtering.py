@@ -73,8 +73,8 @@ def low_pass_parts(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> l
     """
     from scipy.signal import sosfilt
 
-    sections, rest = _sections(rate, cutoff)
-    edges = [min(len(x) - 1, int(3.0 * rate / cutoff)) for x in parts]
+    sections, rest = sections_of(rate, cutoff)
+    edges = [padding(len(x), rate, cutoff) for x in parts]
     stops = [len(x) + 2 * edge for x, edge in zip(parts, edges)]
     block = np.zeros((len(parts), parts[0].shape[1], max(stops)))   # each begins at 0
     for y, x, edge, stop in zip(block, (x.T for x in parts), edges, stops):
@@ -91,8 +91,13 @@ def low_pass_parts(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> l
     return [y[:, edge:stop - edge].T for y, edge, stop in zip(block, edges, stops)]
 
 
+def padding(samples: int, rate: float, cutoff: float) -> int:
+    """Return the number of samples that are added at each end of a part before it is filtered."""
+    return min(samples - 1, int(3.0 * rate / cutoff))
+
+
 @lru_cache(maxsize=16)
-def _sections(rate, cutoff):
+def sections_of(rate: float, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the second-order sections, and their state after an endless signal of 1."""
     from scipy.signal import butter, sosfilt_zi
 

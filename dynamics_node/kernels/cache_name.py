@@ -27,7 +27,7 @@ def name_of(model: Model, key: KernelKey) -> str:
         _springs(model),
         repr(key)), protocol=4)
     parts = hashlib.sha256(structure)
-    parts.update(repr((_sources(), target.fingerprint())).encode())
+    parts.update(repr((sources(), target.fingerprint())).encode())
     return parts.hexdigest() + '.kernel'
 
 
@@ -44,7 +44,7 @@ def _springs(model):
 
 
 @cache
-def _sources():
+def sources() -> str:
     """Return a digest of the sources of algorithms and compiler."""
     digest = hashlib.sha256()
     for room in ('spatial', 'model', 'algorithms', 'constrained', 'task_space', 'compiler',

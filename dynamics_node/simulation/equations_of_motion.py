@@ -13,6 +13,10 @@ from dynamics_node.model.model import Model
 Acceleration = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
+class Diverges(DynamicsError):
+    """The velocity of a motion grows without bound."""
+
+
 class EquationsOfMotion(NamedTuple):
     """The differential equation of a robot: dx/dt = rate(x) v, dv/dt = a(t, q, v)."""
 
@@ -23,10 +27,10 @@ class EquationsOfMotion(NamedTuple):
               ) -> tuple[np.ndarray, np.ndarray]:
         """Return (dx/dt, dv/dt) at the local coordinates x about q0.
 
-        :raise DynamicsError: the velocity grows without bound.
+        :raise Diverges: the velocity grows without bound.
         """
         if not (np.abs(v) < LARGEST).all():
-            raise DynamicsError(
+            raise Diverges(
                 f'the motion diverges at t = {t:.6g} s; expected torques that keep it bounded and, '
                 "with method 'rk4', a shorter step; 'radau' if friction or gains are stiff")
         q = local_coordinates.moved(self.model, q0, x)

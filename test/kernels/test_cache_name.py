@@ -268,8 +268,8 @@ def test_the_name_depends_on_the_sources_of_the_package(arm, monkeypatch, tmp_pa
     """After an edit of an algorithm new code is compiled."""
     shutil.copytree(cache_name.PACKAGE, tmp_path / 'package')
     monkeypatch.setattr(cache_name, 'PACKAGE', tmp_path / 'package')
-    sources = cache_name._sources.__wrapped__
-    assert sources() == cache_name._sources()
+    sources = cache_name.sources.__wrapped__
+    assert sources() == cache_name.sources()
     seen = {sources()}
     for room in ('spatial', 'model', 'algorithms', 'compiler'):
         path = sorted((tmp_path / 'package' / room).glob('*.py'))[-1]

@@ -1,0 +1,157 @@
+"""Run a function for each file of a data set: results are whole, and resumed after a kill.
+
+Each result is written whole or not at all, so a file that exists is finished. Its metadata has the
+digest of robot and settings: it is kept by a later run with equal ones. A manifest in the folder of
+the results refuses other ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dynamics_node.data.default_mapping import dataset_root
+from dynamics_node.data.engines import run_jobs
+from dynamics_node.data.settings import FOUND, KEY
+from dynamics_node.data.sources import files_of
+from dynamics_node.data.whole_files import write_whole
+from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.files import read_file
+
+MANIFESTS = ('annotation.json', 'rollouts.json')   # of a folder of results
+MAX_BYTES = 1_000_000_000   # of a manifest: a million files
+Files = str | os.PathLike | Sequence[str | os.PathLike]
+
+
+class Places(NamedTuple):
+    """Where the sources are, and where their results are to be written."""
+
+    out: Path
+    sources: tuple[Path, ...]
+    targets: tuple[Path, ...]   # of each source
+
+
+class FilesDone(NamedTuple):
+    """What was done with each file."""
+
+    files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
+    failed: dict[str, str]            # source -> why it could not be read
+    resumed: int                      # files that an earlier run had finished
+
+
+def places_of(files: Files, out: str | os.PathLike) -> Places:
+    """Return the Places of files, patterns or folders.
+
+    :raise DynamicsError: there is no file, or results would replace each other or a source.
+    """
+    root = _folder(out)
+    sources = files_of(files, root)
+    return Places(root, sources, tuple(_targets(sources, root)))
+
+
+def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object], places: Places,
+              metadata: Mapping[str, Any], manifest: str, engine: str | None, workers: int,
+              progress: Callable[[float, str], None] | None) -> FilesDone:
+    """Call function(*common, source, target) for each file that is not finished.
+
+    :param metadata: of `settings.metadata_of`; the function writes it into each file.
+    :param manifest: one of MANIFESTS.
+    :param engine, workers: of `engines.run_jobs`.
+    :raise DynamicsError: no file could be read, or the folder has results of other settings.
+    """
+    _bind(places.out, metadata, manifest)
+    found, jobs = _finished(zip(places.sources, places.targets), metadata['digest'])
+    resumed, failed = len(found), {}
+    for k, ((source, target), result) in enumerate(run_jobs(
+            function, common, jobs, engine, workers), start=1):
+        if isinstance(result, DynamicsError):
+            failed[source] = str(result)
+        else:
+            found[target] = result
+        if progress is not None:
+            progress(k / len(jobs), f'{resumed + k} of {len(places.sources)} files')
+    if failed and not found:
+        raise DynamicsError(next(iter(failed.values())))
+    in_order = {os.path.relpath(target, places.out): found[str(target)]
+                for target in places.targets if str(target) in found}
+    return FilesDone(in_order, dict(sorted(failed.items())), resumed)
+
+
+def write_manifest(places: Places, manifest: str, content: Mapping[str, Any]) -> None:
+    """Write the manifest of a run that is complete."""
+    write_whole(places.out / manifest, json.dumps(content, indent=1) + '\n')
+
+
+def _folder(out):
+    if not isinstance(out, (str, os.PathLike)) or not str(out):
+        raise DynamicsError(f'out is {shown(out)}; expected the path of a folder')
+    return Path(out)
+
+
+def _targets(sources, out):
+    """Return the path of each result: below `out` as its source is below the common folder."""
+    roots = {dataset_root(source) for source in sources}
+    root = roots.pop() if len(roots) == 1 else None
+    if root is None:
+        root = Path(os.path.commonpath([source.absolute().parent for source in sources]))
+    targets = [out / Path(os.path.relpath(source.absolute(), root.absolute()))
+               .with_suffix('.parquet') for source in sources]
+    twice = [target for target, count in Counter(targets).items() if count > 1]
+    if twice:
+        raise DynamicsError(f"several sources would be written to '{twice[0]}'; annotate them "
+                            'into different folders')
+    for source, target in zip(sources, targets):
+        if target.absolute() == source.absolute():
+            raise DynamicsError(f"out is '{out}', which has the sources; name another folder")
+    return targets
+
+
+def _bind(out, metadata, manifest):
+    """Write the manifest; refuse a folder with results of another robot or other settings."""
+    for name in MANIFESTS:
+        path = out / name
+        if not path.exists():
+            continue
+        try:
+            before = json.loads(read_file(path, MAX_BYTES))
+        except ValueError:   # a FileError is one
+            before = {}
+        if before.get('digest') != metadata['digest']:
+            differ = [key for key in ('model', 'settings') if before.get(key) != metadata[key]]
+            raise DynamicsError(f"out is '{out}', which has results of another "
+                                f'{" and other ".join(differ) or "version"}; name another folder, '
+                                f"or remove its '{name}' and files")
+    if not (out / manifest).exists():
+        write_whole(out / manifest, json.dumps(metadata, indent=1) + '\n')
+
+
+def _finished(pairs, digest):
+    """Return ({finished target: counts}, the other jobs)."""
+    found, jobs = {}, []
+    for source, target in pairs:
+        counts = _counts_of(source, target, digest)
+        if counts is None:
+            jobs.append((str(source), str(target)))
+        else:
+            found[str(target)] = counts
+    return found, jobs
+
+
+def _counts_of(source, target, digest):
+    """Return the counts in a finished file; None if it is missing, of other settings or older."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(target).metadata
+        bound, found = (json.loads(metadata[key.encode()]) for key in (KEY, FOUND))
+        size = os.path.getsize(source) if source.is_file() else 0
+        fresh = os.path.getmtime(target) >= os.path.getmtime(source)
+        same = bound['digest'] == digest and found['source_bytes'] == size
+        return found['counts'] if fresh and same else None
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+        return None
