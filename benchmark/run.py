@@ -1,6 +1,7 @@
 """Compare the speed of dynamics_node, Pinocchio and MuJoCo, side by side in one process.
 
-python benchmark/run.py [--quick] [--robots panda ur5 kinova talos] [--out build/benchmark]
+python benchmark/run.py [--quick] [--native] [--robots panda ur5 kinova talos]
+                        [--out build/benchmark]
 
 Prints tables; writes results.json and ratios.png, and what torque_events.py writes.
 """
@@ -12,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from peer_process import Absent
 from progress import Progress
 from robots import FILES
 
@@ -56,6 +58,9 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description='Compare dynamics_node with its peers: speed.')
     parser.add_argument('--quick', action='store_true',
                         help='fewer repetitions: less than a minute, less accurate')
+    parser.add_argument('--native', action='store_true',
+                        help="also Pinocchio's C++ functions, compiled for this machine: once, in "
+                             'three to five minutes (native_peer.py says what it needs)')
     parser.add_argument('--robots', nargs='+', choices=list(FILES), default=list(FILES),
                         metavar='NAME', help=f'of {", ".join(FILES)}; default: all')
     parser.add_argument('--out', type=Path, default=OUT, help='folder of the results')
@@ -67,25 +72,32 @@ def measure(options, effort):
     import features
 
     found = {'machine': features.machine(), 'ratios': [], 'costs': [], 'points': [], 'ros': [],
-             'solutions': [], 'steps': [], 'events': [], 'quantities': []}
-    stages = list(plan(options.robots, effort))
+             'solutions': [], 'steps': [], 'events': [], 'quantities': [], 'natives': [],
+             'skipped': []}
+    stages = list(plan(options.robots, effort, options.native))
     progress = Progress(sum(weight for _, weight, _, _ in stages))
     for label, weight, kind, work in stages:
         progress.stage(label, weight)
-        results = work(progress)
+        try:
+            results = work(progress)
+        except Absent as reason:
+            found['skipped'].append(f'{label}: skipped: {reason}')
+            continue
         if kind:
             found[kind] += results
     progress.clear()
     return found
 
 
-def plan(robots, effort):
+def plan(robots, effort, native=False):
     """Yield (label, expected seconds, kind of result, work) of all stages."""
     import humanoids
     import inverse_kinematics
+    import native_peer
     import quantities
     import scaling
     import startup
+    import tsid_peer
     import whole_body
     from constraints import NAMES, ConstraintRace
     from derivatives import DerivativeRace
@@ -124,6 +136,10 @@ def plan(robots, effort):
                     yield (f'{name}: {words}, {states}', slow * turns / 20, 'ratios',
                            lambda tick, race=derivatives, quantity=quantity, turns=turns,
                            method=method: getattr(race[0], method)(quantity, turns, tick))
+            if native:
+                yield (f"{name}: Pinocchio's C++", 10.0 * slow, 'natives',
+                       lambda tick, race=race: native_peer.measure(race[0], effort.single // 3,
+                                                                   tick))
     for name in NAMES:
         race = []  # holds the ConstraintRace once its stage has come
 
@@ -143,6 +159,9 @@ def plan(robots, effort):
     for name in whole_body.NAMES:
         yield (f'{name}: whole body', 4.0 + effort.single / 100, 'steps',
                lambda tick, name=name: whole_body.measure(name, effort.single // 5, tick))
+    for name in tsid_peer.NAMES:
+        yield (f'{name}: whole body, tsid', 4.0 + effort.single / 100, 'natives',
+               lambda tick, name=name: tsid_peer.measure(name, effort.single // 5, tick))
     for label, work in (('panda', quantities.measure_arm), ('five-bar', quantities.measure_closed)):
         yield (f'{label}: further quantities', 10.0 + effort.single / 20, 'quantities',
                lambda tick, work=work: work(effort.single // 5, tick))
@@ -184,21 +203,22 @@ def report(found, out):
     parts = [', '.join(f'{what} {which}' for what, which in found['machine'].items()),
              features.busy(found['machine']), f'{features.NOTE}\n{features.describe(build)}',
              table.LEGEND, table.ratios(found['ratios'], 1),
+             table.native(found['natives'], found['skipped']),
              table.ratios(found['ratios'], race.BATCH),
              table.ratios(found['ratios'], derivatives.BATCH), table.costs(found['costs']),
              table.costs(found['ros'], 'Through ROS: client and node are two processes, in turns'),
              table.solutions(found['solutions']),
              table.costs(found['steps'], 'One step of the whole-body problem'),
              table.quantities(found['quantities']), table.scaling(found['points'], exponents),
-             table.verdict([*found['ratios'], *found['costs'], *found['ros'],
-                            *found['solutions'], *found['steps']])]
+             table.verdict([*found['ratios'], *found['natives'], *found['costs'],
+                            *found['ros'], *found['solutions'], *found['steps']])]
     print('\n\n'.join(filter(None, parts)))
     everything = {'machine': found['machine'], 'pinocchio': {**build, 'note': features.NOTE},
                   **{kind: [{**row._asdict(), 'met': getattr(row, 'met', None)}
                             for row in found[kind]]
-                     for kind in ('ratios', 'costs', 'points', 'ros', 'solutions', 'steps',
-                                  'quantities')},
-                  'exponents': exponents}
+                     for kind in ('ratios', 'natives', 'costs', 'points', 'ros', 'solutions',
+                                  'steps', 'quantities')},
+                  'exponents': exponents, 'skipped': found['skipped']}
     (out / 'results.json').write_text(results.json_text(everything))
     plot.draw(found['ratios'], out / 'ratios.png')
     if found['events']:

@@ -5,7 +5,7 @@ from race import PARALLEL
 
 SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix',
          'inverse_dynamics_derivatives': 'd inverse', 'forward_dynamics_derivatives': 'd forward',
-         'constrained_forward_dynamics': 'constrained'}
+         'constrained_forward_dynamics': 'constrained', 'whole_body': 'whole body'}
 LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
           'brackets the\nbar to reach, ! where it is missed.')
 
@@ -26,6 +26,18 @@ def ratios(rows, states):
         cells = [_cell(found.get((robot, quantity, peer))) for peer in peers]
         lines.append(f'  {robot:8}{SHORT[quantity]:13}{ours:7.0f}{"".join(cells)}'.rstrip())
     return '\n'.join(lines)
+
+
+def native(rows, skipped=()):
+    """Return the table of our calls from Python beside peers in C++, and why some are absent."""
+    lines = []
+    if rows:
+        lines = ["One state per call: ours from Python; Pinocchio's functions in C++, compiled "
+                 'with -O3 -march=native,\nand steps of tsid from Python',
+                 f'  {"robot":8}{"quantity":13}{"ours":>7}{"peer":>15}{"x":>9}']
+    lines += [f'  {row.robot:8}{SHORT[row.quantity]:13}{row.ours:7.0f}{_cell(row):31} {row.peer}'
+              for row in rows]
+    return '\n'.join([*lines, *skipped])
 
 
 def _cell(row):

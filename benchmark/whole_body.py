@@ -28,7 +28,7 @@ KNEES = {'leg_{}_3_joint': -0.4, 'leg_{}_4_joint': 0.8, 'leg_{}_5_joint': -0.4} 
 
 def measure(name, turns, tick):
     """Return the Costs of a whole step, and of its QP."""
-    robot, steps, bounds = _problem(name)
+    robot, steps, bounds = problem_of(name)
     runs = {}
     for label, levels in LEVELS.items():
         states = [(q, v, tasks(levels)) for q, v, tasks in steps]
@@ -49,7 +49,7 @@ def measure(name, turns, tick):
             Cost(f'{name}:   of it solving the one QP', best['the QP'], 'us', None)]
 
 
-def _problem(name):
+def problem_of(name):
     """Return (robot, [(q, v, tasks of levels)], bounds); 8 of the 16 quadrupeds touch bounds."""
     rng = np.random.default_rng(1)
     if name == 'talos':

@@ -1,6 +1,7 @@
 """Test the output of `make bench`: tables, JSON and picture, from rows of its stages."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,7 +36,9 @@ report({'machine': {'load': 0.0, 'cores': np.int64(2)},
         'solutions': [Bar('inverse kinematics', np.median([one]), 'x', two),
                       Bar('solved', 100.0 * np.int64(1), '%', None)],
         'quantities': [Quantity('panda', 'regressor', two, one, np.int64(5), None)],
-        'steps': [Cost('whole body', two, 'us', one)], 'events': []}, Path(sys.argv[1]))
+        'steps': [Cost('whole body', two, 'us', one)], 'events': [],
+        'natives': [Ratio('solo12', 'whole_body', 1, 'tsid', one, two, two / one, two, one)],
+        'skipped': ['talos: whole body, tsid: skipped: no reason']}, Path(sys.argv[1]))
 """
 
 
@@ -62,7 +65,20 @@ def test_results_of_numpy_numbers_are_written_as_plain_json(written):
     assert found['quantities'] == [{'robot': 'panda', 'what': 'regressor', 'single': 2.0,
                                     'batch': 1.0, 'operations': 5, 'peer': None, 'bar': None,
                                     'met': None}]
+    assert found['natives'][0]['peer'] == 'tsid' and found['natives'][0]['met']
+    assert found['skipped'] == ['talos: whole body, tsid: skipped: no reason']
     assert (written / 'ratios.png').stat().st_size > 10_000
+
+
+@pytest.mark.parametrize('name, settings, reason', [
+    ('native_peer', {'EIGEN3_INCLUDE_DIR': '/nowhere', 'CXX': sys.executable}, 'headers of Eigen'),
+    ('tsid_peer', {'TSID_PYTHON': ''}, 'TSID_PYTHON is not set'),
+    ('tsid_peer', {'TSID_PYTHON': sys.executable}, 'has no tsid')])
+def test_a_peer_that_is_not_here_is_skipped_with_the_reason(name, settings, reason):
+    """Neither compiled nor imported: an ordinary machine has neither."""
+    done = subprocess.run([sys.executable, f'{name}.py'], cwd=BENCHMARK, text=True,
+                          capture_output=True, timeout=120, env={**os.environ, **settings})
+    assert done.returncode == 1 and reason in done.stderr and 'skipped' in done.stderr
 
 
 def test_values_that_are_no_results_are_refused(monkeypatch):

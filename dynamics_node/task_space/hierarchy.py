@@ -84,6 +84,25 @@ def factors(A: np.ndarray, scale: float, damping: float = 0.0) -> LevelFactors:
                         felt - r)
 
 
+def null_space(A: np.ndarray, scale: float) -> np.ndarray:
+    """Return `factors(A, scale).rest`, an orthonormal basis, (n, n - r).
+
+    By a QR with pivots where that shows the rank, as for rows that repeat each other; else by the
+    SVD, which takes four times as long.
+    """
+    m, n = A.shape
+    R, _, reflectors, *_ = linalg.lapack.dgeqp3(A.T)
+    r = np.count_nonzero(np.abs(R.diagonal()) > UNFELT * scale)
+    # Singular values: r of them are at least 1 / |R1^-1|, the others at most |R2|.
+    if norm(R[r:, r:] * _upper(n - r, m - r)) <= UNFELT * scale:
+        inverse, singular = linalg.lapack.dtrtri(R[:r, :r])
+        if not singular and norm(inverse * _upper(r, r)) * RANK * scale < 1.0:
+            Q = np.zeros((n, n), order='F')
+            Q[:, :min(m, n)] = R[:, :n]
+            return linalg.lapack.dorgqr(Q, reflectors, overwrite_a=1)[0][:, r:]
+    return factors(A, scale).rest
+
+
 def _of_full_rank(A):
     """Return the LevelFactors of A by QR as if its rank were m or n; None if R is singular.
 
@@ -95,7 +114,7 @@ def _of_full_rank(A):
     inverse, singular = linalg.lapack.dtrtri(R[:r])  # dtrtrs was slower on busy cores
     if singular:
         return None
-    inverse *= _upper(r)
+    inverse *= _upper(r, r)
     Q = np.empty((len(R), n if m <= n else r), order='F')
     Q[:, :r] = R
     Q, *_ = linalg.lapack.dorgqr(Q, reflectors, overwrite_a=1)
@@ -112,9 +131,9 @@ def identity(n: int) -> np.ndarray:
     return one
 
 
-@lru_cache(maxsize=64)
-def _upper(n):
-    return np.triu(np.ones((n, n)))
+@lru_cache(maxsize=256)
+def _upper(m, n):
+    return np.triu(np.ones((m, n)))
 
 
 def norm(A: np.ndarray) -> float:

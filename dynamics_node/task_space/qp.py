@@ -60,32 +60,61 @@ def solve_qp(P: np.ndarray, q: np.ndarray, G: np.ndarray | None = None,
 
     The status is 'solved' only if the KKT conditions hold, which is verified here.
     """
-    solve = _solver()
-    n = len(q)
-    m, p = (0 if M is None else len(M) for M in (G, A))
-    k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
-    low = np.maximum(_stacked((k, lb, -UNLIMITED), (m, lower, -UNLIMITED), (p, b, b)), -UNLIMITED)
-    high = np.minimum(_stacked((k, ub, UNLIMITED), (m, upper, UNLIMITED), (p, b, b)), UNLIMITED)
-    if (low > high).any():
-        return _nothing(n, m, p, 'infeasible')
-    some = [M for M, count in ((G, m), (A, p)) if count]
-    rows = _writeable(some[0]) if len(some) == 1 else np.concatenate(
-        [np.zeros((0, n)), *some])
-    sense = np.zeros(k + m + p, dtype=np.int32)
-    if p:
-        sense[k + m:] = EQUALITY
-    P, q = _writeable(P), _writeable(q)
-    for tolerance in (TOLERANCE, TOUCHING):
-        x, _, flag, info = solve(P, q, rows, high, low, sense, primal_tol=tolerance)
-        if flag != INFEASIBLE:
-            break
-    if flag != 1:
-        return _nothing(n, m, p, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else 'failed')
-    forces = info['lam']
-    residual = _residual(P, q, rows, low, high, x, forces)
-    status: Status = 'solved' if residual <= ACCURATE else 'failed'
-    return QpSolution(x, status, forces[k:k + m], forces[:k] if k else np.zeros(n),
-                      forces[k + m:], residual)
+    return PreparedQp(P, G, lower, upper, lb, ub, A, b).solved(q)
+
+
+class PreparedQp:
+    """The problem of `solve_qp` for one P and one set of rows, and several q."""
+
+    def __init__(self, P: np.ndarray, G: np.ndarray | None = None, lower: np.ndarray | None = None,
+                 upper: np.ndarray | None = None, lb: np.ndarray | None = None,
+                 ub: np.ndarray | None = None, A: np.ndarray | None = None,
+                 b: np.ndarray | None = None):
+        n = len(P)
+        m, p = (0 if M is None else len(M) for M in (G, A))
+        k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
+        self._counts = n, m, p, k
+        self._low = np.maximum(_stacked((k, lb, -UNLIMITED), (m, lower, -UNLIMITED), (p, b, b)),
+                               -UNLIMITED)
+        self._high = np.minimum(_stacked((k, ub, UNLIMITED), (m, upper, UNLIMITED), (p, b, b)),
+                                UNLIMITED)
+        some = [M for M, count in ((G, m), (A, p)) if count]
+        self._rows = _writeable(some[0]) if len(some) == 1 else np.concatenate(
+            [np.zeros((0, n)), *some])
+        self._sense = np.zeros(k + m + p, dtype=np.int32)
+        if p:
+            self._sense[k + m:] = EQUALITY
+        self._P = _writeable(P)
+        self._empty = bool((self._low > self._high).any())
+
+    def minimum(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, Status]:
+        """Return x, all multipliers and the status, which is not verified yet."""
+        if self._empty:
+            return q, q, 'infeasible'
+        solve, q = _solver(), _writeable(q)
+        for tolerance in (TOLERANCE, TOUCHING):
+            x, _, flag, info = solve(self._P, q, self._rows, self._high, self._low, self._sense,
+                                     primal_tol=tolerance)
+            if flag != INFEASIBLE:
+                break
+        if flag == 1:
+            return x, info['lam'], 'solved'
+        return x, q, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else 'failed'
+
+    def solved(self, q: np.ndarray) -> QpSolution:
+        """Return the QpSolution."""
+        return self.verified(q, *self.minimum(q))
+
+    def verified(self, q: np.ndarray, x: np.ndarray, forces: np.ndarray, status: Status
+                 ) -> QpSolution:
+        """Return the QpSolution of a `minimum`: 'failed' if the KKT conditions do not hold."""
+        n, m, p, k = self._counts
+        if status != 'solved':
+            return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p),
+                              np.inf)
+        residual = _residual(self._P, q, self._rows, self._low, self._high, x, forces)
+        return QpSolution(x, 'solved' if residual <= ACCURATE else 'failed', forces[k:k + m],
+                          forces[:k] if k else np.zeros(n), forces[k + m:], residual)
 
 
 def _writeable(M):
@@ -130,10 +159,6 @@ def _residual(P, q, rows, low, high, x, forces):
     curved, linear, unbalanced = np.maximum.reduce(terms, axis=1, initial=0.0).tolist()
     unbalanced /= max(curved, linear) or 1.0
     return float(np.maximum(unbalanced, np.maximum.reduce(afar, initial=0.0)))
-
-
-def _nothing(n, m, p, status):
-    return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p), np.inf)
 
 
 def _solver():

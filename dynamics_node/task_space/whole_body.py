@@ -22,7 +22,8 @@ from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 
-# P = A' A of the tasks counts as definite if its pivots exceed this share of its largest entry.
+# P = A' A of the tasks counts as definite if each pivot exceeds this share of its diagonal entry.
+# So the rule depends neither on units nor on the sizes of links: a wrist beside a hip is no defect.
 DEFINITE = 1e-9
 TOUCHED = 1e-7  # distance at which a bound is active, relative to 1 + |value|
 
@@ -160,19 +161,23 @@ def _best(levels, must):
 
 
 def best_by_one_qp(levels: Sequence[Level], must: Level) -> tuple[np.ndarray, Status] | None:
-    """Return (x, status) of a single level that determines x, by one QP; else None."""
+    """Return (x, status) of a single level that determines x, by one QP.
+
+    None for several levels, or where the QP is not definite enough to be solved: hierarchical_qp
+    answers then.
+    """
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
         P = A.T @ A
         if _is_definite(P):
             found = solve_qp(P, -(A.T @ b), must.C, must.lower, must.upper, A=must.A, b=must.b)
-            return found.x, found.status
+            return None if found.status == 'failed' else (found.x, found.status)
     return None
 
 
 def _is_definite(P):
     L, failed = linalg.lapack.dpotrf(P)
-    return not failed and bool((L.diagonal() ** 2 > DEFINITE * P.diagonal().max(initial=0.0)).all())
+    return not failed and bool((L.diagonal() ** 2 > DEFINITE * P.diagonal()).all())
 
 
 def _touched(block, x):

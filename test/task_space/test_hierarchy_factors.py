@@ -6,7 +6,7 @@ from support.tolerances import SOLVED
 
 from dynamics_node.constrained.solve import RANK
 from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.hierarchy import UNFELT, factors
+from dynamics_node.task_space.hierarchy import UNFELT, factors, null_space
 
 SHAPES = [(0, 4), (1, 5), (4, 9), (7, 7), (9, 4), (5, 1)]
 
@@ -37,6 +37,33 @@ def test_the_rank_is_that_of_the_singular_values(shape, least, seed):
     assert np.abs(found.rest.T @ found.rest - np.eye(n - r)).max(initial=0.0) <= SOLVED
     assert np.abs(A @ found.free).max(initial=0.0) <= UNFELT
     assert np.abs(found.rest.T @ found.T).max(initial=0.0) <= SOLVED * size
+
+
+@pytest.mark.parametrize('shape', SHAPES)
+@pytest.mark.parametrize('least', [1.0, 2.0 * RANK, 0.5 * RANK, 10.0 * UNFELT, 0.0])
+@pytest.mark.parametrize('seed', range(5))
+def test_the_null_space_is_that_of_the_factors(shape, least, seed):
+    """Its projector is the same, on either side of both thresholds; the scale is 1."""
+    rng = np.random.default_rng(seed)
+    m, n = shape
+    s = np.full(min(m, n), least)
+    s[:seed] = rng.uniform(0.1, 1.0, size=len(s[:seed]))
+    A = _with_singular_values(s, m, n, rng)
+    found, expected = null_space(A, 1.0), factors(A, 1.0).rest
+    assert found.shape == expected.shape
+    # Rounding of A turns a direction of singular value s by 1e-16 / s.
+    allowed = SOLVED / min([value for value in s if value > RANK], default=1.0)
+    assert np.abs(found @ found.T - expected @ expected.T).max(initial=0.0) <= allowed
+    assert np.abs(found.T @ found - np.eye(found.shape[1])).max(initial=0.0) <= SOLVED
+
+
+def test_rows_that_repeat_each_other_need_no_svd(monkeypatch):
+    """As of a foot whose friction rows meet in an edge."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4, 2)) @ rng.normal(size=(2, 6))
+    monkeypatch.setattr(np.linalg, 'svd', None)
+    found = null_space(A, 1.0)
+    assert found.shape == (6, 4) and np.abs(A @ found).max() <= SOLVED
 
 
 def test_a_bound_copies_its_arguments():

@@ -10,7 +10,9 @@ from support.tolerances import PRIORITY, SOLVED
 from dynamics_node import Robot
 from dynamics_node.constrained.friction_cone import check_contacts
 from dynamics_node.task_space.bounds import Bound
+from dynamics_node.task_space.qp_hierarchy import Level
 from dynamics_node.task_space.tasks import Task
+from dynamics_node.task_space.whole_body import best_by_one_qp
 
 KEPT = 1e-9        # what a bound may be missed by: ten times qp.TOLERANCE; no row is over 1.4 long
 BY_KKT = 1e-9      # through a KKT matrix of condition 500; least squares where active rows repeat
@@ -199,6 +201,28 @@ def test_soft_bounds_have_the_least_violation():
     soft = [Bound('torque', limit=low, level=1), Bound('friction')]
     found = solo12().whole_body(q, v, stand, FEET, soft)
     assert found.status == 'solved' and np.abs(found.torque).max() > low
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_one_level_is_one_qp_whatever_the_units(seed):
+    """Columns from 0.004 to 250, as of hips and wrists: x changes with the units, no more."""
+    rng = np.random.default_rng(seed)
+    A, b, C = rng.normal(size=(9, 5)), rng.normal(size=9), rng.normal(size=(3, 5))
+    none, limit = np.zeros((0, 5)), np.full(3, 0.1)
+    units = 10.0 ** np.array([-2.4, -1.5, 0.0, 1.0, 2.4])
+    plain, scaled = (best_by_one_qp([Level(A * size, b)],
+                                    Level(none, np.zeros(0), C * size, -limit, limit))
+                     for size in (1.0, units))
+    assert plain is not None and scaled is not None and plain[1] == scaled[1] == 'solved'
+    assert np.abs(scaled[0] * units - plain[0]).max() <= KEPT * np.abs(plain[0]).max()
+
+
+def test_a_level_that_does_not_determine_x_is_no_single_qp():
+    """Two equal columns; a QP that its solver refuses is none either."""
+    A = np.random.default_rng(0).normal(size=(9, 3))
+    free = Level(np.zeros((0, 3)), np.zeros(0))
+    assert best_by_one_qp([Level(A[:, [0, 1, 1]], np.ones(9))], free) is None
+    assert best_by_one_qp([Level(1e-9 * A, np.ones(9))], free) is None
 
 
 def test_a_continuous_joint_takes_the_shorter_way_to_its_posture():
