@@ -41,6 +41,10 @@ class Op(enum.Enum):
     __hash__ = object.__hash__  # Enum.__hash__ is Python code, and slow
 
 
+# In names of the module: reading an attribute of an Enum is slow, and a trace does it often.
+_CONST, _ADD, _SUB, _MUL, _NEG = Op.CONST, Op.ADD, Op.SUB, Op.MUL, Op.NEG
+
+
 class Symbol:
     """One number of a program, as an element of an object array."""
 
@@ -56,7 +60,9 @@ class Symbol:
         return NotImplemented
 
     def __sub__(self, other: Number) -> Symbol:
-        return self.graph.sub(self, other) if _is_number(other) else NotImplemented
+        if other.__class__ is Symbol or _is_number(other):
+            return self.graph.sub(self, other)
+        return NotImplemented
 
     def __mul__(self, other: Number) -> Symbol:
         if other.__class__ is Symbol or _is_number(other):
@@ -113,11 +119,7 @@ Number = Symbol | float
 
 
 def _is_number(value):
-    return isinstance(value, (Symbol, float, numbers.Real))  # the slow check last
-
-
-def _in_order(x, y):
-    return (x, y) if x.number <= y.number else (y, x)
+    return value.__class__ is float or isinstance(value, (Symbol, numbers.Real))  # slow check last
 
 
 class Graph:
@@ -130,88 +132,111 @@ class Graph:
         self._most = most
         self.symbols: list[Symbol] = []
         self._known: dict[tuple, Symbol] = {}  # (op, numbers of the operands) -> symbol
+        self._consts: dict[float, Symbol] = {}
 
     def input(self, place: int) -> Symbol:
         """Return the symbol of the input at some place of all blocks."""
-        return self._known_or_new((Op.INPUT, place), (place,))
+        found = self._known.get((Op.INPUT, place))
+        return self._new((Op.INPUT, place), (place,)) if found is None else found
 
     def const(self, value: Number) -> Symbol:
         """Return the symbol of a number."""
         if value.__class__ is Symbol:
             return value
-        value = float(value) + 0.0  # -0 is 0
-        return self._known_or_new((Op.CONST, value), (value,))
-
-    def _symbol(self, op, *args):
-        return self._known_or_new((op, *[arg.number for arg in args]), args)
-
-    def _known_or_new(self, key, args):
-        found = self._known.get(key)
+        found = self._consts.get(value)
         if found is None:
-            if len(self.symbols) >= self._most:
-                raise TooManySymbols(f'more than {self._most} symbols')
-            found = self._known[key] = Symbol(self, len(self.symbols), key[0], args)
-            self.symbols.append(found)
+            value = float(value) + 0.0  # -0 is 0
+            found = self._consts[value] = self._new((_CONST, value), (value,))
         return found
 
+    def _new(self, key, args):
+        """Add a symbol that is not known yet."""
+        if len(self.symbols) >= self._most:
+            raise TooManySymbols(f'more than {self._most} symbols')
+        new = self._known[key] = Symbol(self, len(self.symbols), key[0], args)
+        self.symbols.append(new)
+        return new
+
     def forget(self) -> None:
-        """Drop the table of symbols: each is freed with the program that has it.
+        """Drop the tables of symbols: each is freed with the program that has it.
 
         A graph and its symbols refer to each other; only the garbage collector would free them.
         """
         self.symbols = []
-        self._known = {}
+        self._known, self._consts = {}, {}
+
+    # The usual case, two symbols that are no constants, has no call but the look-up.
 
     def add(self, x: Number, y: Number) -> Symbol:
-        x = x if x.__class__ is Symbol else self.const(x)   # no call in the usual case
-        y = y if y.__class__ is Symbol else self.const(y)
-        if x.op is Op.CONST and y.op is Op.CONST:
-            return self.const(x.args[0] + y.args[0])
-        if is_const(x, 0.0):
-            return y
-        if is_const(y, 0.0):
+        if x.__class__ is not Symbol:
+            x = self.const(x)
+        if y.__class__ is not Symbol:
+            y = self.const(y)
+        if x.op is _CONST:
+            if y.op is _CONST:
+                return self.const(x.args[0] + y.args[0])
+            if x.args[0] == 0.0:
+                return y
+        elif y.op is _CONST and y.args[0] == 0.0:
             return x
-        if y.op is Op.NEG:
+        if y.op is _NEG:
             return self.sub(x, y.args[0])
-        if x.op is Op.NEG:
+        if x.op is _NEG:
             return self.sub(y, x.args[0])
-        return self._symbol(Op.ADD, *_in_order(x, y))
+        if x.number > y.number:
+            x, y = y, x
+        key = _ADD, x.number, y.number
+        found = self._known.get(key)
+        return self._new(key, (x, y)) if found is None else found
 
     def sub(self, x: Number, y: Number) -> Symbol:
-        x = x if x.__class__ is Symbol else self.const(x)
-        y = y if y.__class__ is Symbol else self.const(y)
-        if x.op is Op.CONST and y.op is Op.CONST:
-            return self.const(x.args[0] - y.args[0])
-        if is_const(y, 0.0):
+        if x.__class__ is not Symbol:
+            x = self.const(x)
+        if y.__class__ is not Symbol:
+            y = self.const(y)
+        if x.op is _CONST:
+            if y.op is _CONST:
+                return self.const(x.args[0] - y.args[0])
+            if x.args[0] == 0.0:
+                return self.neg(y)
+        elif y.op is _CONST and y.args[0] == 0.0:
             return x
-        if is_const(x, 0.0):
-            return self.neg(y)
         if x is y:
             return self.const(0.0)
-        if y.op is Op.NEG:
+        if y.op is _NEG:
             return self.add(x, y.args[0])
-        if x.op is Op.NEG:
+        if x.op is _NEG:
             return self.neg(self.add(x.args[0], y))
-        if y.op is Op.SUB and y.args[0] is x:  # x - (x - b) = b, as in Rodrigues' 1 - (1 - cos)
+        if y.op is _SUB and y.args[0] is x:  # x - (x - b) = b, as in Rodrigues' 1 - (1 - cos)
             return y.args[1]
-        known = self._known.get((Op.SUB, y.number, x.number))
-        return self.neg(known) if known is not None else self._symbol(Op.SUB, x, y)
+        known = self._known.get((_SUB, y.number, x.number))
+        if known is not None:
+            return self.neg(known)
+        key = _SUB, x.number, y.number
+        found = self._known.get(key)
+        return self._new(key, (x, y)) if found is None else found
 
     def mul(self, x: Number, y: Number) -> Symbol:
-        x = x if x.__class__ is Symbol else self.const(x)
-        y = y if y.__class__ is Symbol else self.const(y)
-        if y.op is Op.CONST:
-            x, y = y, x
-        if x.op is Op.CONST:
+        if x.__class__ is not Symbol:
+            x = self.const(x)
+        if y.__class__ is not Symbol:
+            y = self.const(y)
+        if x.op is _CONST:
             return self._scale(x.args[0], y)
-        if x.op is Op.NEG:
+        if y.op is _CONST:
+            return self._scale(y.args[0], x)
+        if x.op is _NEG:
             return self.neg(self.mul(x.args[0], y))
-        if y.op is Op.NEG:
+        if y.op is _NEG:
             return self.neg(self.mul(x, y.args[0]))
-        return self._symbol(Op.MUL, *_in_order(x, y))
+        if x.number > y.number:
+            x, y = y, x
+        key = _MUL, x.number, y.number
+        found = self._known.get(key)
+        return self._new(key, (x, y)) if found is None else found
 
     def _scale(self, factor, y):
-        if y.op is Op.CONST:
+        if y.op is _CONST:
             return self.const(factor * y.args[0])
         if factor == 0.0:
             return self.const(0.0)
@@ -219,26 +244,31 @@ class Graph:
             return y
         if factor < 0.0:  # both signs share one product
             return self.neg(self._scale(-factor, y))
-        if y.op is Op.NEG:
+        if y.op is _NEG:
             return self.neg(self._scale(factor, y.args[0]))
-        if y.op is Op.MUL and y.args[0].op is Op.CONST:
+        if y.op is _MUL and y.args[0].op is _CONST:
             return self._scale(factor * y.args[0].args[0], y.args[1])
-        return self._symbol(Op.MUL, self.const(factor), y)
+        const = self.const(factor)
+        key = _MUL, const.number, y.number
+        found = self._known.get(key)
+        return self._new(key, (const, y)) if found is None else found
 
     def div(self, x: Number, y: Number) -> Symbol:
         """Return x * (1 / y): a pivot divides many numbers, its reciprocal is computed once."""
         return self.mul(x, self.unary(Op.RECIP, self.const(y), _reciprocal))
 
     def neg(self, x: Symbol) -> Symbol:
-        if x.op is Op.CONST:
-            return self.const(-x.args[0])
-        if x.op is Op.NEG:
+        if x.op is _NEG:
             return x.args[0]
-        if x.op is Op.SUB:  # y - x if the graph has it; else a change of sign, which is cheap
-            known = self._known.get((Op.SUB, x.args[1].number, x.args[0].number))
+        if x.op is _CONST:
+            return self.const(-x.args[0])
+        if x.op is _SUB:  # y - x if the graph has it; else a change of sign, which is cheap
+            known = self._known.get((_SUB, x.args[1].number, x.args[0].number))
             if known is not None:
                 return known
-        return self._symbol(Op.NEG, x)
+        key = _NEG, x.number
+        found = self._known.get(key)
+        return self._new(key, (x,)) if found is None else found
 
     def unary(self, op: Op, x: Symbol, fold: Callable[[float], float]) -> Symbol:
         """Return op(x); `fold` evaluates it for a constant."""
@@ -248,7 +278,8 @@ class Graph:
             return self.unary(op, x.args[0], fold)
         if x.op is Op.NEG and op in (Op.SIN, Op.RECIP):
             return self.neg(self.unary(op, x.args[0], fold))
-        return self._symbol(op, x)
+        found = self._known.get((op, x.number))
+        return self._new((op, x.number), (x,)) if found is None else found
 
 
 def _reciprocal(value):
