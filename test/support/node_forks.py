@@ -230,9 +230,9 @@ def _report(process, reports, descriptors):
         os.close(each)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(fileno=reports) as connection:
-        connection.send(b'%d' % process)
-        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         with suppress(OSError):   # the node has ended before its other processes
+            connection.send(b'%d' % process)
+            code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
             connection.send(b'%d' % code)
     os._exit(0)
 
