@@ -1,13 +1,10 @@
 """Test the QoS overrides of every topic, in each of the processes, and when odom is received."""
 
-import pytest
 from rclpy.qos import ReliabilityPolicy
 from support.remote_node import wait_until
 
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.topic_qos import PUBLISHED, SUBSCRIBED, TORQUE, overridable
-
-pytestmark = pytest.mark.long
 
 SPACE = '/quality'
 BASE = ('odom', 'base_pose', 'base_twist')

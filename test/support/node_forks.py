@@ -229,11 +229,11 @@ def _report(process, reports, descriptors):
     for each in (0, 1, 2, *descriptors):   # a reader of a pipe waits for the end of all writers
         os.close(each)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with socket.socket(fileno=reports) as connection:
+    # OSError: the node has ended before its other processes
+    with suppress(OSError), socket.socket(fileno=reports) as connection:
         connection.send(b'%d' % process)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        with suppress(OSError):   # the node has ended before its other processes
-            connection.send(b'%d' % code)
+        connection.send(b'%d' % code)
     os._exit(0)
 
 

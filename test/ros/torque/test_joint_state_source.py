@@ -8,8 +8,6 @@ from support.remote_node import wait_until
 from support.reply_stamps import stamp_of
 from support.torque_wire import Arm, parameters
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture(scope='module', params=['unknown', 'motor_torque'])
 def arm(launch_once, request):

@@ -13,8 +13,6 @@ from trajectory_msgs.msg import JointTrajectory
 from dynamics_node.msg import TorqueState
 from dynamics_node.ros import convert
 
-pytestmark = pytest.mark.long
-
 SETTINGS = {'torque.mode': 'impedance'}
 RATE = 50.0   # [Hz], default of torque.state_rate
 

@@ -63,6 +63,7 @@ def test_a_signal_to_the_torque_process_ends_in_the_safe_torque(driven_arm, stat
     arm.arrive()
     arm.run(10)
     assert len(arm.heard) == count
+    assert 'Traceback' not in arm.log()
 
 
 @pytest.mark.parametrize('walked', range(4), ids=['active', 'inactive', 'unconfigured',
