@@ -58,7 +58,7 @@ def reduced_compliance(model: Model, motion: ForwardRecursion, joints: list[Arti
                        given: np.ndarray, torques: np.ndarray) -> np.ndarray:
     r"""Return tau_v' M_vv^-1 tau_v of k sets of torques, symmetric, (k, k).
 
-    Arguments as of `reduced_dynamics`. Only its backward recursion is needed: the torques
+    Arguments as in `reduced_dynamics`. Only its backward recursion is needed: the torques
     y_i = L_i'^-1 (tau_i - S_i' \hat B_i) are those of M = L' D L, and the result is
     the sum of y_i' D_i^-1 y_i.
     """
