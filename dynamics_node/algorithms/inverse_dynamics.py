@@ -62,7 +62,7 @@ class BodyMotion(NamedTuple):
 
 def newton_euler_motions(model: Model, T: list[Pose], S: list[np.ndarray], q: np.ndarray,
                          v: np.ndarray, a: np.ndarray) -> list[BodyMotion]:
-    """Return the BodyMotion of every body, the world's last."""
+    """Return the BodyMotion of every body, last entry: the world."""
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 
 
