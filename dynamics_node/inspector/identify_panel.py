@@ -1,4 +1,4 @@
-"""The panel of an identification: progress, condition number, residual, before and after."""
+"""Show an identification: progress, condition number, residual, before and after."""
 
 from __future__ import annotations
 
