@@ -39,7 +39,7 @@ def generate_launch_description():
             description='Namespace of the node, its topics and its services.'),
         DeclareLaunchArgument(
             'frame_prefix', default_value='',
-            description='Prefix of the names of frames, as of robot_state_publisher, such as '
+            description='Prefix of the names of frames, as in robot_state_publisher, such as '
                         'left/. Empty: as in the parameters file.'),
         DeclareLaunchArgument(
             'params_file', default_value=str(CONFIG),

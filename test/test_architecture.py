@@ -291,3 +291,15 @@ def test_the_product_speaks_of_papers_and_callers():
              for number, line in enumerate(path.read_text().splitlines(), 1)
              if FORBIDDEN.search(line)]
     assert not found, '\n' + '\n'.join(found)
+
+
+def test_docstrings_name_modules_that_exist():
+    """`tree_recursions.forward_recursion`: a renamed file is renamed in what is said about it."""
+    texts = {path: path.read_text() for path in sources()}
+    known = {path.stem for path in texts} | {path.parent.name for path in texts}
+    defined = {name for text in texts.values()
+               for name in re.findall(r'^(?:def|class) (\w+)', text, re.MULTILINE)}
+    stale = [f'{path.relative_to(ROOT)}: `{module}.{name}`' for path, text in texts.items()
+             for module, name in re.findall(r'`([a-z_]+)\.(\w+)', text)
+             if name in defined and module not in known]
+    assert not stale, '\n' + '\n'.join(stale)

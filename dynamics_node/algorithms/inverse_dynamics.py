@@ -39,7 +39,7 @@ def newton_euler(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
 
     Table 2 for the classical acceleration of each body's origin, acc = dV_linear/dt + w x V_linear.
     A point r of the body then accelerates by acc + U r with U = [alpha] + [w][w]: no linear
-    velocities are needed, which saves operations compared to `recursion.forward_recursion`.
+    velocities are needed, which saves operations compared to `tree_recursions.forward_recursion`.
     """
     T, S = joints_at(model, q)
     # Each wrench directly after its body's motion: kernels keep this order. If all motions came
@@ -62,7 +62,7 @@ class BodyMotion(NamedTuple):
 
 def newton_euler_motions(model: Model, T: list[Pose], S: list[np.ndarray], q: np.ndarray,
                          v: np.ndarray, a: np.ndarray) -> list[BodyMotion]:
-    """Return the BodyMotion of every body, the world's last."""
+    """Return the BodyMotion of every body, last entry: the world."""
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 
 

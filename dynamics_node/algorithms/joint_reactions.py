@@ -50,7 +50,7 @@ def joint_reactions(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
 
 
 def _gravity_in_bodies(model, T):
-    """Return the vector of gravity in the axes of each body, the world's last."""
+    """Return the vector of gravity in the axes of each body, last entry: the world."""
     g = per_body(model, model.gravity)
     for i, body in enumerate(model.bodies):
         g[i] = T[i].R.T @ g[body.parent]

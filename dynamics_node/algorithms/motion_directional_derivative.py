@@ -27,7 +27,7 @@ from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad, ad_dual
 
 
 class MotionDerivative(NamedTuple):
-    """The derivative of a `recursion.ForwardRecursion`; lists as there."""
+    """The derivative of a `tree_recursions.ForwardRecursion`; lists as there."""
 
     h: list      # (6,): eq. 89; eq. 90 for one coordinate of the joint
     dS: list     # (6, n_i)

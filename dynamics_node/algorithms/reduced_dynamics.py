@@ -30,7 +30,8 @@ def reduced_dynamics(model: Model, motion: ForwardRecursion, joints: list[Articu
     beta_i = \hat B_i + U_i Psi_i (tau_i - S_i' \hat B_i),  \hat B_i = sum of Ad*_{T^-1} beta_k.
     With nothing prescribed, a = M^-1 tau.
 
-    :param motion, joints: of `recursion.forward_recursion` and `hybrid_dynamics.backward_pass`.
+    :param motion, joints: results of `tree_recursions.forward_recursion` and of
+        `hybrid_dynamics.backward_pass`.
     :param given: (nv,) plain booleans, True where the acceleration is prescribed.
     :param torques: (nv, k), read where the acceleration is not prescribed. O(n) for each column.
 
@@ -58,7 +59,7 @@ def reduced_compliance(model: Model, motion: ForwardRecursion, joints: list[Arti
                        given: np.ndarray, torques: np.ndarray) -> np.ndarray:
     r"""Return tau_v' M_vv^-1 tau_v of k sets of torques, symmetric, (k, k).
 
-    Arguments as of `reduced_dynamics`. Only its backward recursion is needed: the torques
+    Arguments as in `reduced_dynamics`. Only its backward recursion is needed: the torques
     y_i = L_i'^-1 (tau_i - S_i' \hat B_i) are those of M = L' D L, and the result is
     the sum of y_i' D_i^-1 y_i.
     """

@@ -49,9 +49,9 @@ class SubtreeInertia(NamedTuple):
 
 def subtree_inertia(model: Model, T: list[Pose], w: list[np.ndarray],
                     drift: list[np.ndarray]) -> list[SubtreeInertia]:
-    """Return the SubtreeInertia of every body, the world's last: sums from the leaves.
+    """Return the SubtreeInertia of every body (last entry: the world), summed from the leaves.
 
-    :param w: angular velocity of every body in its axes, the world's last.
+    :param w: angular velocity of every body in its axes, last entry: the world.
     :param drift: of every body, see `drifts`.
     """
     rest = SubtreeInertia(ZERO, np.zeros((3, 3)), np.zeros(3))

@@ -2,7 +2,7 @@
 
 Notation of Kim 2012: T_i is the pose of body i in its parent lambda(i), S_i its joint's subspace,
 V_i its twist, F_i the wrench its joint transmits; all in the frame of body i. Lists have one entry
-per body and the world's last, so that X[body.parent] is the parent's.
+per body, and a last one for the world, so that X[body.parent] is that of the parent.
 
 Two other forward passes exist because they need fewer operations for their purpose:
 `inverse_dynamics.newton_euler_motions` (no linear velocities) and

@@ -40,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
                         help='let the page enable and disable torques, attach payloads, set gains, '
                         'send the trajectory and identify')
     parser.add_argument('--trajectory', metavar='FILE',
-                        help='CSV or YAML, as of the command follow: a reference that the page '
+                        help='CSV or YAML, as for the command follow: a reference that the page '
                         'may send, with --allow-control; for Identify an excitation')
     add_server_arguments(parser)
     parser.set_defaults(run=run)

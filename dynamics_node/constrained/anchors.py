@@ -38,7 +38,7 @@ def anchors_of(constraints: Sequence[Constraint]) -> np.ndarray:
 def at_anchors(constraints: Sequence[Constraint], anchors: np.ndarray) -> list[Constraint]:
     """Return the constraints with the anchors at other places, on floats or symbols.
 
-    :param anchors: (12 k,) as of `anchors_of`.
+    :param anchors: (12 k,) as in `anchors_of`.
     """
     found, first = [], 0
     for constraint in constraints:

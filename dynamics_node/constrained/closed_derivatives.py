@@ -85,7 +85,7 @@ def closed_forward_derivatives(
     """Return (ClosedForwardDerivatives, margin) under the torques tau (nv,) of all joints.
 
     The last k entries of the margin are positive where the mechanism has inertia in all
-    coordinates. Arguments as of `closed_inverse_derivatives`.
+    coordinates. Arguments as in `closed_inverse_derivatives`.
     """
     rates, margin = transmission(model, q, v, constraints, independent)
     G = rates.G
@@ -108,7 +108,7 @@ def inverse_derivatives_or_error(
         wrenches: np.ndarray | None = None) -> ClosedInverseDerivatives:
     """Return the ClosedInverseDerivatives.
 
-    :raises DynamicsError: as of `closed_dynamics_or_error`.
+    :raises DynamicsError: as in `closed_dynamics_or_error`.
     """
     with linear_algebra_errors():
         found, margin = closed_inverse_derivatives(model, q, v, a, constraints, independent,
@@ -124,7 +124,7 @@ def forward_derivatives_or_error(
         wrenches: np.ndarray | None = None) -> ClosedForwardDerivatives:
     """Return the ClosedForwardDerivatives.
 
-    :raises DynamicsError: as of `closed_dynamics_or_error`, or a coordinate has no inertia.
+    :raises DynamicsError: as in `closed_dynamics_or_error`, or a coordinate has no inertia.
     """
     with linear_algebra_errors():
         found, margin = closed_forward_derivatives(model, q, v, tau, constraints, independent,

@@ -91,7 +91,7 @@ class ClosedRates(NamedTuple):
 
 def transmission(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Constraint],
                  independent: Sequence[int]) -> tuple[ClosedRates, np.ndarray]:
-    """Return (ClosedRates, margin); arguments as of `closed_dynamics`."""
+    """Return (ClosedRates, margin); arguments as in `closed_dynamics`."""
     independent = list(independent)
     u = v[independent]
     residual, A, _ = rows(model, q, np.zeros(model.nv), constraints)

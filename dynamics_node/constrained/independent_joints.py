@@ -12,7 +12,8 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 
-DEPENDENT = 1e-6   # of the largest column, rows at unit length: less left of a column is zero
+# A column of A, rows at unit length, with less left than this share of the largest one is zero.
+DEPENDENT = 1e-6
 MULTI_AXIS = ('floating', 'planar')   # kinds of joints with several axes
 
 

@@ -45,7 +45,7 @@ def proximal_forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: n
                               constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
                               stabilisation: Sequence[float] | None = None,
                               settings: Proximal = DEFAULT) -> ProximalForward:
-    r"""Return the ProximalForward; arguments as of `forward.constrained_forward_dynamics`.
+    r"""Return the ProximalForward; arguments as in `forward.constrained_forward_dynamics`.
 
     With G = A M^-1 A', e = A a_r + gamma, and mu a share of G's mean diagonal entry,
     (G + mu) lambda_k+1 = mu lambda_k - e,   lambda_0 = 0,   a = a_r + M^-1 A' lambda.

@@ -59,7 +59,7 @@ def rounding(values: np.ndarray) -> float:
 def without_pull(A: np.ndarray, force: np.ndarray, normals: Sequence[int]) -> np.ndarray:
     """Return multipliers (m,) with the torques A' force and, if they exist, no pulling normal row.
 
-    Multipliers of dependent rows, as of four feet of one body, are not unique: those of least sum
+    Multipliers of dependent rows, as for four feet of one body, are not unique: those of least sum
     of squares may pull where others do not.
     """
     if not (force[list(normals)] < -rounding(force)).any():

@@ -43,7 +43,7 @@ def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.n
     multipliers are the shortest with A' lambda = L x. Rows that contradict each other are satisfied
     in the least-squares sense, at unit length of A L^-T (see `solve.decompose`).
 
-    Arguments and, for independent rows, result as of `forward.constrained_forward_dynamics`.
+    Arguments and, for independent rows, result as in `forward.constrained_forward_dynamics`.
     """
     given = np.zeros(model.nv, dtype=bool)
     return _solve(model, q, v, np.zeros(model.nv), tau, given, constraints, wrenches,

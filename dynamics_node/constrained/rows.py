@@ -86,7 +86,7 @@ def constraint_matrix(model: Model, q: np.ndarray, constraints: Sequence[Constra
 
 def constraint_wrenches(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
                         multipliers: np.ndarray) -> np.ndarray:
-    """Return the wrench of the multipliers on each body, the world's last, (bodies + 1, 6).
+    """Return the wrench of the multipliers on each body and, last, on the world, (bodies + 1, 6).
 
     (moment, force) at the body's origin in its axes. Constraints between joint coordinates act on
     joints, not on bodies.

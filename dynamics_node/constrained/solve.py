@@ -80,13 +80,13 @@ def rank_of(singular_values: np.ndarray, scale: float | None = None) -> int:
 
 
 def null_space(A: np.ndarray, scale: float | None = None) -> np.ndarray:
-    """Return an orthonormal basis of the x with A x = 0, (n, n - rank); scale as of `rank_of`."""
+    """Return an orthonormal basis of the x with A x = 0, (n, n - rank); scale as in `rank_of`."""
     _, s, Vt = np.linalg.svd(A)
     return Vt[rank_of(s, scale):].T
 
 
 def least_squares(A: np.ndarray, b: np.ndarray, scale: float) -> np.ndarray:
-    """Return the shortest x of least |A x - b|; scale as of `rank_of`."""
+    """Return the shortest x of least |A x - b|; scale as in `rank_of`."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     r = rank_of(s, scale)
     return Vt[:r].T @ (U[:, :r].T @ b / s[:r])

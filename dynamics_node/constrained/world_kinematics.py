@@ -17,7 +17,7 @@ from dynamics_node.spatial.so3 import cross
 class WorldPlacements(NamedTuple):
     """Poses of the bodies and twists of their joints, in world axes."""
 
-    poses: list         # Pose of each body, the world's last
+    poses: list         # Pose of each body, last entry: the world
     which: list         # k pairs (body, entry of v of its joint); mimic joints share theirs
     turn: np.ndarray    # (3, k) angular velocity of the body per unit of that entry
     slide: np.ndarray   # (3, k) velocity of the body's origin per unit of that entry
@@ -50,7 +50,7 @@ class WorldMotion(NamedTuple):
 
 def world_motions(model: Model, q: np.ndarray, v: np.ndarray,
                   placements: WorldPlacements) -> list[WorldMotion]:
-    """Return the WorldMotion of every body, the world's last, at zero joint acceleration.
+    """Return the WorldMotion of every body (last entry: the world) at zero joint acceleration.
 
     It is the motion of a point fixed to the parent plus that of the joint. The velocity of the
     joint rotates with both bodies, hence w_parent + w.

@@ -12,7 +12,7 @@ from dynamics_node.robot.robot import Robot
 
 def closed_motion(robot: Robot, start: np.ndarray, q: np.ndarray, v: np.ndarray,
                   a: np.ndarray) -> MotionSample:
-    """Return the motion with that of all other joints computed from the independent ones.
+    """Return the motion of all joints, computed from that of the independent ones.
 
     The configurations are reached from the start one after the other, on one branch of the loops.
 

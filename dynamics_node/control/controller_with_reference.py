@@ -14,7 +14,7 @@ from dynamics_node.control.controller import Controller
 class ControllerWithReference:
     """The torque of a controller along its own reference.
 
-    :ivar robot, needs_reference: as of Controller.
+    :ivar robot, needs_reference: as in Controller.
     """
 
     def __init__(self, controller: Controller, reference: Any, clock: Callable[[], float]) -> None:

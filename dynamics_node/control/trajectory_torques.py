@@ -46,7 +46,7 @@ def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLik
     :param payload_frame: frame of an additional payload; '': none.
     :param payload_com: position of the point mass in that frame, (3,) [m].
     :param closed: True: efforts of the motors of a robot with loops, for a motion that keeps
-        them, as of `closed_trajectory.closed_motion`; False: efforts of the open tree.
+        them, as in `closed_trajectory.closed_motion`; False: efforts of the open tree.
     :raise DynamicsError: which argument is wrong, where, and what is valid.
     """
     arguments.check_robot(robot)

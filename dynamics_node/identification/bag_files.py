@@ -27,7 +27,7 @@ INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
 def read_bag(path: str | PathLike, topic: str = '/joint_states') -> RawRecording:
     """Return the RawRecording of all joints on a topic of sensor_msgs/JointState.
 
-    Messages may have some of the joints, in any order, as of an arm and a gripper: they are merged
+    Messages may have some of the joints, in any order (an arm and a gripper): they are merged
     by name. The times are those of the joint with most samples; others are interpolated to them,
     with NaN in their gaps. Stamps are those of the headers; if all are zero, the times of arrival.
 

@@ -1,4 +1,4 @@
-"""Tell the columns of a table by their names: time, and quantities of joints.
+"""Recognise the columns of a table by their names: time, and quantities of joints.
 
 | quantity | names, here of joint `elbow` or of the first joint |
 |---|---|

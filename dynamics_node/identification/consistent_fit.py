@@ -80,7 +80,7 @@ def parameter_prior(layout: ParameterLayout, values: np.ndarray, recording: Reco
 
 def prior_of_scales(layout: ParameterLayout, values: np.ndarray, scales: np.ndarray,
                     weight: float, masses: float = np.inf) -> Prior:
-    """Return the Prior around values, with joint scales as of `joint_scales`."""
+    """Return the Prior around values, with joint scales as in `joint_scales`."""
     values = values.copy()
     A = np.zeros((layout.size, layout.size))
     for i in range(len(layout.bodies)):

@@ -1,4 +1,4 @@
-"""Find joints whose torque residual speaks for a coupling with another joint.
+"""Find joints whose torque residual indicates a coupling with another joint.
 
 Friction of a motor that moves with two joints acts on both, with the sign of the sum of their
 velocities: see coupled_motors.py. A model with friction of joints alone leaves a residual that

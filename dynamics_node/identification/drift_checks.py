@@ -50,8 +50,8 @@ def drift_warnings(robot: Robot, base: BaseParameters, recording: Recording,
 def _text(drift, duration):
     how = ('steadily' if drift.time_constant is None else
            f'with a time constant of about {drift.time_constant:.2g} s')
-    why = ('as of a joint that warms up or cools: record it in the state in which it works'
-           if drift.of == FRICTION else 'as of a sensor or a cable')
+    why = ('as with a joint that warms up or cools: record it in the state in which it works'
+           if drift.of == FRICTION else 'as with a sensor or a cable')
     return (f'the {drift.of} of {drift.joint} changes by {drift.change:+.2g} N m or N within '
             f'{duration:.3g} s, {how}, which explains {drift.share:.0%} of its squared residual: '
             f'{why}')

@@ -12,8 +12,8 @@ those of algorithms/friction.py:
     stribeck s / (1 + (v / stribeck_speed)^2) + coulomb_asymmetry s^2 + viscous_asymmetry v s
 
 and friction in proportion to the load: joint_load.py. A joint has those of its FrictionLaw. With
-asymmetric friction it has no offset: of a moving joint the two look alike. Motors that move with
-several joints have three more parameters each, see coupled_motors.py.
+asymmetric friction it has no offset: while a joint moves, the two can hardly be distinguished.
+Motors that move with several joints have three more parameters each, see coupled_motors.py.
 
 In a robot with loops, passive joints have friction, but neither a rotor nor a torque sensor: their
 armature and offset are in the vector, but are not identified. Joints of several axes, such as the
@@ -233,7 +233,7 @@ def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndar
     """Return the robot with other parameters and the same payloads.
 
     Its model has no offsets: these values are not used. Coupled motors and friction in proportion
-    to the load are those of `applied_values`. Terms of friction that the layout lacks are none.
+    to the load are those of `applied_values`. Terms of friction that the layout lacks are zero.
     """
     model, values = robot.model, applied_values(layout, values)
     bodies = tuple(replace(body, inertia=inertia_of(values[layout.of_body(i)]))

@@ -143,7 +143,7 @@ def without_missing_efforts(robot: Robot, raw: RawRecording) -> RawRecording:
 
 
 def named_joints(robot: Robot, raw: RawRecording) -> RawRecording:
-    """Return the recording with names for numbered joints, as of columns q1, q2.
+    """Return the recording with names for numbered joints (columns q1, q2, ...).
 
     They are the motors of the robot, in its order, if there are as many.
     """

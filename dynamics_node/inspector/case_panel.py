@@ -1,4 +1,4 @@
-"""The controls of a supposed load case: joint sliders, tool, payload, gravity, motion."""
+"""Show the controls of a supposed load case: joint sliders, tool, payload, gravity, motion."""
 
 from __future__ import annotations
 

@@ -28,5 +28,5 @@ def share_colour(share: float) -> RGB:
 
 
 def hexadecimal(colour: RGB) -> str:
-    """Return a colour as of CSS."""
+    """Return a colour as in CSS."""
     return '#{:02x}{:02x}{:02x}'.format(*colour)

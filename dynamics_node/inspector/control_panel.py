@@ -1,4 +1,4 @@
-"""The controls of a running node, for one client: torques, payloads, gains, a reference."""
+"""Show the controls of a running node to one client: torques, payloads, gains, a reference."""
 
 from __future__ import annotations
 

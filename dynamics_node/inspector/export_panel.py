@@ -1,4 +1,4 @@
-"""The buttons that download what a page shows: picture, CSV of the last minute, JSON, report."""
+"""Show buttons that download the content of a page: picture, last minute as CSV, JSON, report."""
 
 from __future__ import annotations
 

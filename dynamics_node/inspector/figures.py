@@ -70,7 +70,7 @@ def frame_ellipsoids(robot: Robot, q: np.ndarray, frame: str,
                      coordinates: Sequence[str] | None = None) -> FrameEllipsoids:
     """Return the FrameEllipsoids at a configuration; inf where no joint moves the frame.
 
-    :param coordinates: as of figures; their velocities and torques have norm 1.
+    :param coordinates: as in figures; their velocities and torques have norm 1.
     """
     found = robot.manipulability(q, frame, closed=coordinates is not None, coordinates=coordinates)
     return FrameEllipsoids((found.velocity_axes, found.velocity_radii),

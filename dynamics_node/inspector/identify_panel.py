@@ -1,4 +1,4 @@
-"""The panel of an identification: progress, condition number, residual, before and after."""
+"""Show an identification: progress, condition number, residual, before and after."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class IdentifyPanel:
 
         :param gui: of the client, not of the server.
         :param requests: of the same client.
-        :param state: returns that of the node now.
+        :param state: returns the present LiveState of the node.
         :param trajectory: reference that is sent when the recording begins; None: something else
             moves the robot.
         """

@@ -1,4 +1,4 @@
-"""The page of a running node: its state in words, the robot that it serves, the controls."""
+"""Show the page of a running node: its state in words, the robot that it serves, the controls."""
 
 from __future__ import annotations
 

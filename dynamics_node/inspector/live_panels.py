@@ -1,4 +1,4 @@
-"""The scene and the panels of the robot of a running node."""
+"""Show the scene and the panels of the robot of a running node."""
 
 from __future__ import annotations
 

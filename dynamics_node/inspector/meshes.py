@@ -28,7 +28,7 @@ def mesh_path(file: str, urdf_folder: Path | None, packages: Sequence[Path]) -> 
     Names are package://package/path, file:///path, or a path relative to the URDF. A name that
     leads out of its folder by '..', or without the suffix of a mesh, is not looked up.
 
-    :param packages: folders in which packages are, as of `package_folders`.
+    :param packages: folders in which packages are, as in `package_folders`.
     """
     in_package = file.startswith(PACKAGE)
     path = PurePosixPath(file.removeprefix(PACKAGE).removeprefix('file://'))

@@ -1,4 +1,4 @@
-"""The page of a robot without ROS: pose, load case, torques, export."""
+"""Show the page of a robot without ROS: pose, load case, torques, export."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class RobotView:
             self._joints[i] = (marker, label)
 
     def move(self, q: np.ndarray) -> list[Pose]:
-        """Move the bodies to a configuration; return their poses, the world's last."""
+        """Move the bodies to a configuration; return their poses, last entry: the world."""
         model = self._robot.model
         poses = body_poses(model, joints_at(model, q)[0])
         for handle, pose in zip(self._bodies, poses):

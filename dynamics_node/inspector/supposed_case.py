@@ -1,4 +1,4 @@
-"""A supposed load case beside a running robot: a ghost, its torques compared with now."""
+"""Show a supposed load case beside a running robot: a ghost, its torques compared with now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel with the parts of the torques, the mass matrix and the ellipsoids of a frame."""
+"""Show the parts of the torques, the mass matrix and the ellipsoids of a frame."""
 
 from __future__ import annotations
 

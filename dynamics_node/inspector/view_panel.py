@@ -1,4 +1,4 @@
-"""The switches of the view: bodies, labels, inertias, frames, centre of mass, dark page."""
+"""Show the switches of the view: bodies, labels, inertias, frames, centre of mass, dark page."""
 
 from __future__ import annotations
 

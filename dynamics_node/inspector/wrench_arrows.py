@@ -51,7 +51,7 @@ class WrenchArrows:
              external: np.ndarray, limit: np.ndarray, contact: Sequence[str]) -> None:
         """Draw wrenches, external joint torques (nv,) and the joints in contact.
 
-        :param poses: of the bodies, the world's last.
+        :param poses: of the bodies, last entry: the world.
         :param limit: of the joint torques, nan = unknown, (nv,).
         """
         found: dict[str, list] = {kind: [] for kind in COLOURS}

@@ -1,4 +1,4 @@
-"""Result types of kernels whose algorithm returns more than the result, such as margins."""
+"""Define result types of kernels whose algorithm returns more than the result, such as margins."""
 
 from typing import NamedTuple
 

@@ -22,7 +22,7 @@ def dof_names(model: Model) -> tuple[str, ...]:
 
 
 def coordinate_places(model: Model) -> dict[str, tuple[int, int]]:
-    """Return {name as of dof_names: (entry of q, entry of v)}, without floating joints."""
+    """Return {name as in dof_names: (entry of q, entry of v)}, without floating joints."""
     names = dof_names(model)
     return {names[k]: (joint.q.start + k - joint.v.start, k) for joint in model.joints
             if joint.kind != 'floating' for k in range(joint.v.start, joint.v.stop)}

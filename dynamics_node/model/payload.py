@@ -84,7 +84,7 @@ def with_carried(model: Model, payloads: Mapping[str, Payload]) -> Model:
 
 
 def carried_inertias(model: Model) -> list[Inertia]:
-    """Return the inertia of the payloads of each body, the world's last."""
+    """Return the inertia of the payloads of each body, last entry: the world."""
     carried = [inertias.ZERO] * (len(model.bodies) + 1)
     for _, load in sorted(model.payloads.items()):
         frame = model.frames[load.frame]

@@ -116,7 +116,7 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
     """Return r of a whole recording, (N, nv): the same numbers as MomentumObserver.step.
 
     :param time: (N,) [s], increasing; q (N, nq), v and effort (N, nv).
-    :param bandwidth, longest_step: as of MomentumObserver; r is constant over a longer step.
+    :param bandwidth, longest_step: as in MomentumObserver; r is constant over a longer step.
     """
     _check_tree(robot)
     checks.check_kind('meaning', meaning, Meaning)

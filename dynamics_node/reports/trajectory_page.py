@@ -37,7 +37,7 @@ class Demand(NamedTuple):
 
 def demand(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike,
            payload_frame: str = '', payload_com: ArrayLike = (0.0, 0.0, 0.0)) -> Demand:
-    """Return the Demand of a motion; arguments as of `trajectory_torques`."""
+    """Return the Demand of a motion; arguments as in `trajectory_torques`."""
     torques = trajectory_torques(robot, times, q, v, a, payload_frame=payload_frame,
                                  payload_com=payload_com)
     v = np.broadcast_to(v, torques.effort.shape)
@@ -54,7 +54,7 @@ def trajectory_report_page(robot: Robot, times: ArrayLike, q: ArrayLike, v: Arra
                            payload_com: ArrayLike = (0.0, 0.0, 0.0),
                            about: Mapping[str, object] | None = None
                            ) -> tuple[str, dict[str, Any]]:
-    """Return (html, numbers for JSON) of a motion; arguments as of `trajectory_torques`.
+    """Return (html, numbers for JSON) of a motion; arguments as in `trajectory_torques`.
 
     :param about: {key: value} for the line below the title.
     :raise DynamicsError: an argument is wrong, or the robot has loops.

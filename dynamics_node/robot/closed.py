@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ClosedMechanism:
     """The methods of a Robot whose loops are eliminated: k independent coordinates are left.
 
-    `constraints` is as of ConstrainedDynamics. `coordinates` are names of joints that have as many
+    `constraints` is as in ConstrainedDynamics. `coordinates` are names of joints that have as many
     degrees of freedom as the mechanism; None for the joints with a motor.
     """
 
@@ -66,7 +66,7 @@ class ClosedMechanism:
 
         It needs no multipliers, so that redundant rows leave nothing to choose.
 
-        :param v, coordinates: as of closed_dynamics.
+        :param v, coordinates: as in closed_dynamics.
         :param a: (nv,) of which the given entries are read.
         :param tau: (nv,) of which all other entries are read, those of other joints too.
         :param given: (nv,) booleans, True where the acceleration of a coordinate is given.
@@ -92,8 +92,8 @@ class ClosedMechanism:
         d/dt dx = A dx + B dtau for dx = (deviation of the coordinates, of their velocities u),
         (2 k,), and dtau of all joints, (nv,); in NumPy.
 
-        :param v, coordinates: as of closed_dynamics.
-        :param step: as of linearize.
+        :param v, coordinates: as in closed_dynamics.
+        :param step: as in linearize.
         :param wrenches: as for inverse_dynamics, constant in their frames.
         :raise DynamicsError: as closed_dynamics; or a row restricts velocities alone, as rolling.
         """
@@ -152,9 +152,9 @@ class ClosedMechanism:
         The velocity of the frame's origin is jacobian u, its acceleration jacobian du/dt + drift;
         jacobian and rate (6, k), drift = rate u (6,).
 
-        :param v, coordinates: as of closed_dynamics.
+        :param v, coordinates: as in closed_dynamics.
         :param local: in the frame's axes instead of the world's. These axes turn: rate and drift
-            are then the rates of the components, as of jacobian_rate.
+            are then the rates of the components, as in jacobian_rate.
         """
         axes = frame, checks.flag('local', local)
         J = self._dispatcher.positional('jacobian', axes)(q)

@@ -282,7 +282,7 @@ class ConstrainedDynamics:
         (tau, force, unsupported, supported, slip, rank, choices): see constrained/distribution.
 
         :param preferred: torques (nv,) to stay near to; zero by default.
-        :param choice, passive, weights: as of constrained_inverse_dynamics.
+        :param choice, passive, weights: as in constrained_inverse_dynamics.
         """
         from dynamics_node.constrained.force_distribution import Distribution, floating_base_torques
 

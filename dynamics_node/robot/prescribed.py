@@ -31,7 +31,7 @@ class PrescribedMotion:
         A a + dA/dt v = s'': the residual of the rows follows s(t) instead of zero.
 
         :param motion: (s, s', s'') of the rows at this time, (m,) each.
-        :param constraints, wrenches, stabilisation: as of constrained_forward_dynamics; the
+        :param constraints, wrenches, stabilisation: as in constrained_forward_dynamics; the
             stabilisation leads the residual to s.
         """
         valid = self._sets.of(constraints)

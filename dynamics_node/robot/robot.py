@@ -112,7 +112,7 @@ class Robot:
 
         :param notes: sentences on the origin of the links, for the model report.
         :param options: base, gravity, locked, armature, friction, friction_speed, compile and
-            loops, as of from_urdf.
+            loops, as in from_urdf.
         """
         return cls._from_record(record_of_links(links, name, notes), **options)
 

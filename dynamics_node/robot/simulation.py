@@ -100,9 +100,9 @@ class Simulation:
         :param torque: (nv,), constant; (T, nv) at the times, linear between; (T, N, nv), likewise
             for each state; or a function f(t, q, v), which gets a batch if q or v is one.
         :param time: output times (T,) [s], increasing.
-        :param wrenches: {frame: wrench} as of forward_dynamics, constant, or f(t, q, v) that
+        :param wrenches: {frame: wrench} as in forward_dynamics, constant, or f(t, q, v) that
             returns this.
-        :param constraints: as of constrained_forward_dynamics; None for the robot's loops.
+        :param constraints: as in constrained_forward_dynamics; None for the robot's loops.
         :param method: 'rk4', fixed step; 'dop853' and 'radau', adaptive steps by SciPy, the latter
             for stiff friction, gains or contacts.
         :param step: greatest step of 'rk4' [s]; with contacts, also of the others.
@@ -155,7 +155,7 @@ class Simulation:
             once per period with all states.
         :param period: for which a torque is held [s].
         :param periods: T, their number; needed if torque is a policy.
-        :param wrenches, constraints, stabilisation: as of simulate.
+        :param wrenches, constraints, stabilisation: as in simulate.
         :param step: greatest step [s]; None: one per period.
         :param only_end: keep only the last state of each motion, to save memory.
         :raise DynamicsError: a motion diverges, the step is too long for dry friction, or the

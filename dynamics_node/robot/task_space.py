@@ -89,7 +89,7 @@ class TaskSpace:
         :param axes: which rows: some of x, y, z (along) and rx, ry, rz (about the root's axes), for
             each frame the same; or one such list per frame. None for all six.
         :param closed: in the coordinates of closed_dynamics, which take the place of all joints.
-        :param coordinates: as of closed_dynamics.
+        :param coordinates: as in closed_dynamics.
         """
         frames, rows, reference = self._stack(frame, axes)
         robot = self._robot
@@ -121,7 +121,7 @@ class TaskSpace:
 
         :param frame: name of a link, or a list of names.
         :param axes: which rows, as for operational_space; metres and radians should not be mixed.
-        :param closed, coordinates: as of operational_space.
+        :param closed, coordinates: as in operational_space.
         """
         frames, rows, _ = self._stack(frame, axes)
         if self._is_closed(closed, coordinates):

@@ -112,7 +112,7 @@ class DynamicsClient:
                    accelerations: bool = False, **options: Any) -> Reply:
         """Return .poses, .twists, .jacobians (frames, 6, n), .jacobian_rates, .accelerations.
 
-        :param options: closed, coordinates: as of dynamics_terms; rotation_parameters,
+        :param options: closed, coordinates: as in dynamics_terms; rotation_parameters,
             position_parameters of .analytic_jacobians.
         """
         return self._ask('kinematics', wait, **_named(joints, position=q, velocity=v,
@@ -152,7 +152,7 @@ class DynamicsClient:
         Also the quantities that they are derivatives of, .effort or .acceleration.
 
         :param question: 'inverse', 'forward' or 'hybrid'.
-        :param options: closed, coordinates: as of dynamics_terms.
+        :param options: closed, coordinates: as in dynamics_terms.
         """
         return self._ask('dynamics_derivatives', wait, _read(q, v, a, tau), question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau),
@@ -172,7 +172,7 @@ class DynamicsClient:
         """Return .effort_rate or .acceleration_rate, d/dp by a scalar p, (n,), or (N, n).
 
         :param question: 'inverse', 'forward' or 'hybrid'.
-        :param dq, dv, ...: the rates d/dp, as of the Robot's methods; one row for all states.
+        :param dq, dv, ...: the rates d/dp, as in the methods of Robot; one row for all states.
         """
         return self._ask('directional_derivative', wait, _read(q, v, a, tau), question=question,
                          **_named(joints, position=q, velocity=v, acceleration=a, effort=tau,
@@ -205,7 +205,7 @@ class DynamicsClient:
         """Return .state_matrix A (2n, 2n), .input_matrix B (2n, nv), .drift (2n,) for LQR.
 
         :param step: [s]; zero is continuous time.
-        :param closed, coordinates: as of dynamics_terms.
+        :param closed, coordinates: as in dynamics_terms.
         """
         return self._ask('linearization', wait, _read(q, v, tau), step=float(step),
                          **_named(joints, position=q, velocity=v, effort=tau),
@@ -259,7 +259,7 @@ class DynamicsClient:
         :param frames: the name of a link, or several.
         :param axes: rows of each link, some of x, y, z, rx, ry, rz; () for all six.
         :param manipulability: return .mobility, .velocity_radii and the like too.
-        :param options: closed, coordinates: as of dynamics_terms.
+        :param options: closed, coordinates: as in dynamics_terms.
         """
         return self._ask('operational_space', wait, **_named(joints, position=q, velocity=v),
                          frames=[frames] if isinstance(frames, str) else list(frames),

@@ -24,7 +24,7 @@ class ClientCalls:
     """The clients of the services of one node."""
 
     def __init__(self, node: Node, name: str, timeout: float) -> None:
-        """Prepare calls from a node; arguments as of DynamicsClient."""
+        """Prepare calls from a node; arguments as in DynamicsClient."""
         self._node, self._name, self._timeout = node, name, timeout
         self._clients: dict[str, Client] = {}
 

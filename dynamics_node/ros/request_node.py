@@ -1,4 +1,4 @@
-"""A ROS node for requests to another process, which one thread uses at a time."""
+"""Create a ROS node for requests to another process, which one thread uses at a time."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class TrajectoryServer:
                 self._torque.tell('cancel_goal', number)
 
     def read_records(self) -> None:
-        """Pass on the news of goals; abort all of them if the torque process has ended."""
+        """Pass on feedback and ends of goals; abort all if the torque process has ended."""
         for record in self._torque.goal_records():
             handle = self._handles.get(record.number)
             if handle is None:

@@ -21,7 +21,7 @@ SOURCES = {'odometry': 'odom', 'pose_and_twist': 'base_pose'}   # topic with the
 class WatchedBase:
     """The newest base state of a node that runs in another process.
 
-    :ivar measured_state, parameters: as of BaseStateOwner.
+    :ivar measured_state, parameters: as in BaseStateOwner.
     """
 
     SUBSCRIPTIONS = 2   # callbacks of one read

@@ -50,7 +50,7 @@ from dynamics_node.safety.releaser import Limited, Releaser
 from dynamics_node.safety.start_torque import check_limits_known, start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 from dynamics_node.safety.stop import GRAVITY, Stop
-from dynamics_node.safety.stopping import stop_release, use_prediction
+from dynamics_node.safety.stop_releases import stop_release, use_prediction
 
 ENABLED = State.ENABLED   # reading an entry of an Enum takes thirty times as long
 ACTIVE = (State.RAMPING_IN, ENABLED)   # the wanted torque is followed

@@ -36,7 +36,7 @@ def torque_steps(start: Sequence[float], end: Sequence[float], duration: float,
                  slew: Sequence[float], period: float) -> list[Sequence[float]]:
     """Return torques `period` apart that go from start to end, both included.
 
-    :param duration: of the whole [s], longer if the slew limits demand it.
+    :param duration: time of the whole ramp [s]; longer if the slew limits require it.
     :param slew: nv entries [N m/s or N/s]; where one is zero, start and end are the same.
     """
     for a, b, rate in zip(start, end, slew):

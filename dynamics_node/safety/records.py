@@ -1,4 +1,4 @@
-"""Records that enter and leave the gate: Measured, Proposal, Release, State, Status."""
+"""Define records that enter and leave the gate: Measured, Proposal, Release, State, Status."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

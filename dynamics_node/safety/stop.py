@@ -17,7 +17,7 @@ from dynamics_node.safety.settings import SafetySettings
 # Safe torques: the one that balances gravity at each joint state; the one that balanced it at the
 # last valid joint state, which then decays to zero; zero.
 GRAVITY, LAST_GRAVITY, ZERO = 'gravity', 'last gravity', 'zero'
-SETTLING = 0.1   # [s] for which joints at rest are braked on: the rest of their motion ends too
+SETTLING = 0.1   # [s] that braking continues after the joints are at rest: residual motion ends
 
 
 class Stop:
@@ -43,7 +43,7 @@ class Stop:
         self._settings, self._hold = settings, hold
         self._start = last
         self._time = 0.0   # [s] in phase 1, or since its end
-        self._at_rest = 0.0   # [s] since the joints are at rest
+        self._at_rest = 0.0   # [s] that the joints have been at rest
 
     @classmethod
     def after_disable(cls, settings: SafetySettings, last: Sequence[float], braking: bool) -> Stop:

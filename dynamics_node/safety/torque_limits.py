@@ -12,7 +12,7 @@ def is_unlimited(limits: GateLimits, torque: Sequence[float], last: Sequence[flo
                  time: float) -> bool:
     """Return whether limit_effort and limit_slew leave a torque as it is: most torques.
 
-    :param last: torque released `time` seconds ago, as of limit_slew.
+    :param last: torque released `time` seconds ago, as in limit_slew.
     """
     for x, before, most, slew in zip(torque, last, limits.effort, limits.slew):
         reach = slew * time

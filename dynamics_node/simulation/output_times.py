@@ -22,7 +22,7 @@ class SimulatedMotion(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Forces and touch points of k contacts at one time, as of SimulatedMotion."""
+    """Forces and touch points of k contacts at one time, as in SimulatedMotion."""
 
     force: np.ndarray
     touch: np.ndarray

@@ -21,7 +21,7 @@ SCHEMA = {
     'actions': ({'action'}, {'call', 'execute'}),
     'topic': (set(), set()), 'service': (set(), set()), 'action': (set(), set())}
 LISTS = ('topics', 'services', 'actions')
-TORQUE = '_dynamics_node_torque'
+TORQUE, WATCHDOG = '_dynamics_node_torque', '_dynamics_node_watchdog'
 CHANGES = {'enable', 'change_state', 'set_parameters', 'set_parameters_atomically', 'set_payload',
            'set_gravity', 'set_friction', 'identify_payload'}
 
@@ -66,7 +66,9 @@ def graph(launch_once):  # noqa: F811
         client, where = node.client, node.namespace
         wait_until(lambda client=client, where=where: f'{where}/dynamics_node/enable' in dict(
             client.get_service_names_and_types_by_node(TORQUE, where)), 'the torque process')
-        for name in ('dynamics_node', TORQUE):
+        wait_until(lambda client=client, where=where: (WATCHDOG, where)
+                   in client.get_node_names_and_namespaces(), 'the watchdog')
+        for name in ('dynamics_node', TORQUE, WATCHDOG):
             for rule, names_and_types in (
                     ('publish', client.get_publisher_names_and_types_by_node(name, where)),
                     ('subscribe', client.get_subscriber_names_and_types_by_node(name, where)),

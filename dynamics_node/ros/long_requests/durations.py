@@ -27,7 +27,7 @@ from dynamics_node.task_space.closed_form import kernels_of
 # [s] A request that takes longer is long. A reply by another process takes 1 ms more, and 0.05 us
 # more per number; a 7-axis arm of which no kernel is ready yet stays below this for one state.
 LONG = 0.01
-COMPILATION = 1.0     # [s] of the kernels that a request waits for: 0.3 to 70, known by nothing
+COMPILATION = 1.0     # [s] assumed for kernels that a request waits for; they take 0.3 to 70 s
 # [s] with kernels, for each number in the reply
 NUMBER = 25e-9
 DISCRETE_NUMBER = 150e-9   # of a linearization with a step: a matrix exponential

@@ -28,7 +28,7 @@ from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
 IDLE = 1.0   # [s] after which the last reply has been sent, and its memory is free
 READY = WorkerMessage('ready', ())
-# Where memory runs out, the kernel ends this process before the node: 0 is as others, 1000 first.
+# If memory runs out, Linux ends this process before the node: 0 as other processes, 1000 first.
 OUT_OF_MEMORY = '500'
 
 
@@ -56,8 +56,8 @@ class _Inbox:
     def wait_for_kernel(self, link: Link, key: KernelKey) -> None:
         """Let the node compile a kernel; return when it is in the cache.
 
-        The node goes on with it after this process was stopped, because a request took too long:
-        the next request finds it.
+        If this process is stopped because a request takes too long, the node still completes the
+        kernel, and the next request finds it.
         """
         cached = self._cached.setdefault(key, threading.Event())
         if link.send(KernelWanted(key)):

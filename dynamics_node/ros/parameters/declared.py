@@ -37,7 +37,7 @@ class ModelParameters:
         '', 'URDF text or path of a URDF file, used until a message on the topic '
         'robot_description.')
     frame_prefix: str = parameter(
-        '', 'Prefix of the names of all frames in messages, as of robot_state_publisher; example: '
+        '', 'Prefix of the names of all frames in messages, as in robot_state_publisher; example: '
         'left/. Names that the node receives may have it, names that it sends do.', read_only=True)
     base: str = parameter('fixed', 'How the root link is connected to the world.', one_of=BASES)
     base_state: str = parameter(

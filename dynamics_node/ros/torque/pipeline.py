@@ -1,7 +1,7 @@
 """Compute the permitted torque of a measured state: reference, control law, safety gate.
 
 Every published torque passes the gate of this pipeline. Independent of rclpy. Times in arguments
-are nanoseconds; inside, seconds from construction on: for those since 1970 a double is too coarse.
+are nanoseconds; inside, seconds since construction: a double is too coarse for those since 1970.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TorquePipeline:
         self._driven = None  # model at the last enable
         self._stamp = 0      # [ns] of the state that a torque was last computed from
         self._period = 0.0   # [s] between that state and the one before
-        self._stepped: MeasuredSnapshot | None = None   # that the gate has seen last since enable
+        self._stepped: MeasuredSnapshot | None = None   # the last one of the gate since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q: Any = None   # of that state
         self._last_v: Any = None

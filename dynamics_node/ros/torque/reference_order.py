@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from dynamics_node.errors import DynamicsError
 
-# f(name, function): call function(number), number being that of a reference that arrives now; it
-# returns whether the reference is followed, False: it waits. Log and count what it refuses.
+# f(name, function): call function(number) with the number of a reference that arrives now; it
+# returns True if the reference is followed, False if it waits. f logs and counts refusals.
 Follow = Callable[[str, Callable[[int], bool]], None]
 
 

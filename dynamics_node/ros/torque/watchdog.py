@@ -16,7 +16,7 @@ from dynamics_node.ros.torque.last_torque import ExitRules, LastTorque, LastTorq
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
 from dynamics_node.ros.torque.watchdog_kernels import WatchdogKernels
 from dynamics_node.safety.records import LastValid, Measured, Proposal
-from dynamics_node.safety.stopping import blind_stop
+from dynamics_node.safety.stop_releases import blind_stop
 
 LOOK = 0.01      # [s] between two looks at the sign of life
 MOST_STEPS_IN_NUMPY = 4   # of a prediction: 1 to 2 ms per step of an arm of 7 axes

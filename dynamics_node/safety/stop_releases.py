@@ -1,4 +1,4 @@
-"""Release the torques at the end: with joint states, with predicted ones, or with neither."""
+"""Release the torques of a Stop, by measured joint states, by predicted ones, or by neither."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -31,10 +31,10 @@ def stop_release(stop: Stop, checks: StateChecks, out: Releaser, predict: Predic
 
 def blind_stop(limits: GateLimits, last_valid: LastValid, gravity: Sequence[float],
                predict: Predict, clock: Callable[[], float]) -> Iterator[Release]:
-    """Yield the Releases with which a gate ends that gets no joint state any more.
+    """Yield the last Releases of a gate that receives no joint states any more.
 
-    For a process that continues where the one with the gate has ended. The first one repeats the
-    last release; the last one is zero.
+    It is for a process that continues after the process of the gate has ended. The first Release
+    repeats the last one of the gate; the last one is zero.
 
     :param last_valid: its `seconds` are those at the first value of the clock.
     :param gravity: torque that balanced gravity at the last valid joint state, nv entries.
