@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 END = 5.0    # [s] for a process to end by itself after its connection has
-LAST = 10.0  # [s] for a process to leave the ROS graph, its last task
+LAST = 20.0  # [s] for a process to leave the ROS graph, its last task
 
 
 class Child(Protocol):
