@@ -194,6 +194,8 @@ MAY_OPEN = {  # file of the package -> lines that may
     'yaml_text.py': r'yaml\.parse\(', 'commands/main.py': r'os\.devnull',
     'ros/identification/memory_limit.py': '/proc/self/statm',
     'ros/torque/huge_pages.py': '/proc/self/maps',
+    'ros/child_process.py': r"os\.open\('/proc/self/fd/2'|os\.devnull",         # our own log
+    'ros/prepared_process.py': r'os\.devnull',
     'ros/rclpy_internals.py': r"os\.open\('/proc/self/mem'",                    # our own memory
     'kernels/cache_name.py': r'path\.name\.encode\(\) \+ path\.read_bytes\(\)',   # our own sources
     'identification/csv_files.py': r"open\(path, 'w'"}                          # writes

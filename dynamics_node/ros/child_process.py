@@ -7,10 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 END = 5.0    # [s] for a process to end by itself after its connection has
-LAST = 10.0  # [s] for a process to leave the ROS graph, its last task
+LAST = 20.0  # [s] for a process to leave the ROS graph, its last task
 
 
 class Child(Protocol):
@@ -76,8 +77,8 @@ def wait_for_end(process: Child, patience: float = END) -> str:
 
 def set_name(name: str) -> None:
     """Set the name of this process in `ps -e` and `top`; at most 15 characters."""
-    with suppress(OSError), open('/proc/self/comm', 'w') as file:
-        file.write(name)
+    with suppress(OSError):
+        Path('/proc/self/comm').write_text(name)
 
 
 def exit_after(seconds: float) -> None:

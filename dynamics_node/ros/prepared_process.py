@@ -2,7 +2,8 @@
 
 They share the memory of what was imported before, and import the rest while the serving process
 does so. A new interpreter would import all of it again. Once rclpy is loaded, a process is not
-forked any more: libraries below it (LTTng, Fast DDS) have threads, which a fork does not copy.
+forked any more: libraries below it have threads (LTTng at once, Fast DDS later), which a fork does
+not copy, and which may hold a lock.
 """
 
 from __future__ import annotations
