@@ -83,7 +83,9 @@ int main(int count, char ** arguments)
     }),
     [&] { return std::vector<Eigen::MatrixXd>{data.ddq}; }};
   functions["mass_matrix"] = {
-    over_states([&](const State & s) { pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD); }),
+    over_states([&](const State & s) {
+      pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD);
+    }),
     [&] {
       return std::vector<Eigen::MatrixXd>{
         Eigen::MatrixXd(data.M.selfadjointView<Eigen::Upper>())};
