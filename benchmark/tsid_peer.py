@@ -30,7 +30,7 @@ STEPS = Path(__file__).with_name('tsid_steps.py')
 PEER, QUANTITY = 'tsid', 'whole_body'
 BAR = 1.0         # least time(tsid) / time(ours)
 # Of accelerations, relative to the largest, where no bound is active. tsid adds 1e-8 to the Hessian:
-# of forces with a weight of 1e-6, as in whole_body.py, that is much (1.4e-3 of TALOS; 1.3e-4 here).
+# beside a weight of forces of 1e-6, as in whole_body.py, TALOS differs by 1.4e-3; here by 1.3e-4.
 AGREEMENT = 1e-3
 FORCE_WEIGHT = 1e-4
 
