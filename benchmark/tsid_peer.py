@@ -29,7 +29,7 @@ NAMES = ('solo12', 'talos')
 STEPS = Path(__file__).with_name('tsid_steps.py')
 PEER, QUANTITY = 'tsid', 'whole_body'
 BAR = 1.0         # least time(tsid) / time(ours)
-# Of accelerations, relative to the largest, where no bound is active. tsid adds 1e-8 to the Hessian:
+# Of accelerations, relative to the largest, if no bound is active. tsid adds 1e-8 to its Hessian;
 # beside a weight of forces of 1e-6, as in whole_body.py, TALOS differs by 1.4e-3; here by 1.3e-4.
 AGREEMENT = 1e-3
 FORCE_WEIGHT = 1e-4
