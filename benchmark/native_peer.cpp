@@ -1,6 +1,6 @@
 // Time Pinocchio's C++ functions, one loop over all states at a time.
 //
-// native_peer MODEL STATES: a model by saveToText, and states as doubles: their number, then of each
+// native_peer MODEL STATES: a model by saveToText; states as doubles: their number, then of each
 // q (nq), v (nv) and x (nv), an acceleration or torque.
 // Reads names of functions from the standard input. Answers `time NAME` with the seconds of a loop,
 // `show NAME` with the result at the last state, row by row.
@@ -83,7 +83,9 @@ int main(int count, char ** arguments)
     }),
     [&] { return std::vector<Eigen::MatrixXd>{data.ddq}; }};
   functions["mass_matrix"] = {
-    over_states([&](const State & s) { pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD); }),
+    over_states([&](const State & s) {
+      pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD);
+    }),
     [&] {
       return std::vector<Eigen::MatrixXd>{
         Eigen::MatrixXd(data.M.selfadjointView<Eigen::Upper>())};

@@ -3,7 +3,7 @@
 import time
 
 import numpy as np
-from constraints import FEET
+from constraints import FEET, bend_knees
 from robots import urdf
 from startup import Cost
 from timing import loop, take_turns
@@ -23,7 +23,6 @@ BARS = {('solo12', 'one QP'): 120.0, ('solo12', 'three strict levels'): 300.0,
         ('talos', 'one QP'): 400.0}
 BAR = 1000.0
 SOLES = {'left_sole_link': (0.1, 0.06), 'right_sole_link': (0.1, 0.06)}  # half sizes [m]
-KNEES = {'leg_{}_3_joint': -0.4, 'leg_{}_4_joint': 0.8, 'leg_{}_5_joint': -0.4}  # bent [rad]
 
 
 def measure(name, turns, tick):
@@ -75,9 +74,7 @@ def _humanoid(rng):
 
 def _stance(robot, rng):
     q = robot.neutral()
-    for joint, angle in KNEES.items():
-        for side in ('left', 'right'):
-            q[robot.model.joint(joint.format(side)).q] = angle
+    bend_knees(robot, q)
     q = robot.integrate(q, rng.uniform(-0.02, 0.02, robot.nv))
     v = robot.project_velocity(q, 0.05 * rng.normal(size=robot.nv))
     aim = robot.center_of_mass(q) + 0.005 * rng.normal(size=3)
