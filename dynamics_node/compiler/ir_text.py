@@ -31,10 +31,8 @@ class Dialect:
     @staticmethod
     def const(value: float, lanes: int) -> str:
         """Return a constant as the bits of the double, in each lane."""
-        bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
-        if lanes == 1:
-            return bits
-        return '<' + ', '.join([f'double {bits}'] * lanes) + '>'
+        bits = f'0x{struct.pack(">d", value).hex()}'
+        return bits if lanes == 1 else f'splat (double {bits})'
 
     @staticmethod
     def int_const(value: int, lanes: int) -> str:
@@ -62,12 +60,13 @@ class Emitter:
         self.dialect, self.lanes = dialect, lanes
         self.type = dialect.type(lanes)
         self.lines: list[str] = []
+        self.tables: list[str] = []   # definitions that the lines need
         self._names = (f'%{prefix}{k}' for k in itertools.count(1))
 
     def of_width(self, lanes: int) -> Emitter:
         """Return an emitter of another width that adds to the same lines."""
         other = Emitter(self.dialect, lanes, '')
-        other.lines, other._names = self.lines, self._names
+        other.lines, other.tables, other._names = self.lines, self.tables, self._names
         return other
 
     def name(self) -> str:
