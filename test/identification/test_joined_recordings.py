@@ -52,8 +52,8 @@ def test_an_empty_recording_is_refused_by_its_name():
 
 
 @pytest.fixture(scope='module')
-def robot():
-    return Robot.from_urdf(THREE_JOINTS, compile=False)
+def robot(kernels):
+    return Robot.from_urdf(THREE_JOINTS)
 
 
 @pytest.mark.parametrize('origin', [0.0, 1.7e9])
