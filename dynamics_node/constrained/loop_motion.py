@@ -264,17 +264,20 @@ class LoopMotion:
         :param start: (nq,), closed; the sequence is reached continuously from it.
         """
         q, at, first = np.empty((len(where), self.model.nq)), start, 0
+        N = self.transmission(start[None]).N[0]
         while first < len(where):
-            at, N = self.walk_to(at, where[first])
-            ahead = where[first:first + 1000]
-            size = np.abs((ahead - at[self.q_indices]) @ N.T).max(axis=1, initial=0.0)
-            near = int(np.argmax(size > STEP)) or len(ahead)   # 0: none is farther, see walk_to
-            part = ahead[:near] - at[self.q_indices]
-            new, fine, _ = self._on_branch(np.repeat(at[None], near, axis=0), part,
-                                           np.repeat(N[None], near, axis=0))
-            near = near if fine.all() else max(1, int(np.argmin(fine)))
-            new[0] = at
-            q[first:first + near], at, first = new[:near], new[near - 1], first + near
+            part = where[first:first + 1000] - at[self.q_indices]
+            far = np.append(np.abs(part @ N.T).max(axis=1, initial=0.0) > STEP, True)
+            part = part[:far.argmax()]   # those within a step
+            new, fine, there = self._on_branch(np.repeat(at[None], len(part), axis=0), part,
+                                               np.repeat(N[None], len(part), axis=0))
+            count = int(np.append(fine, False).argmin())
+            if count:
+                q[first:first + count], at, N = new[:count], new[count - 1], there[count - 1]
+            else:
+                at, N = self.walk_to(at, where[first])
+                q[first], count = at, 1
+            first += count
         return q
 
     # Random states ---------------------------------------------------------------------------

@@ -106,6 +106,7 @@ class ConstrainedDynamics:
         call = self._dispatcher.call
         terms = call('constraint_rows', constraints=valid, q=q, v=v)
         needed = call('inverse_dynamics', wrenches, q=q, v=v, a=a)
+        checks.batch_size({'the motion': needed, 'passive_torques': given})
         return self._on_terms(
             torques, valid, ConstrainedMotion, residual=terms.residual, A=_flat(terms.A),
             gamma=terms.gamma, needed=needed, M=_flat(call('mass_matrix', q=q)),

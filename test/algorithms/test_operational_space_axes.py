@@ -138,16 +138,15 @@ def test_a_short_arm_passes_its_singularities_without_a_step(n, axes):
     robot = Robot.from_urdf(ARM7, locked={name: POSE[name] for name in LOCKED[n]}, compile=False)
     start = np.array([POSE[name] for name in robot.joint_names])
     elbow, v = robot.joint_names.index('joint_4'), np.linspace(-1.0, 1.0, n)
-    found = []
-    for points in (201, 401):
-        q = np.tile(start, (points, 1))
-        q[:, elbow] = np.linspace(-0.3, 0.3, points)
-        found.append(robot.operational_space(q, np.tile(v, (points, 1)), 'tool0', axes))
+    q = np.tile(start, (401, 1))
+    q[:, elbow] = np.linspace(-0.3, 0.3, len(q))
+    found = robot.operational_space(q, np.tile(v, (len(q), 1)), 'tool0', axes)
     if (n, axes) in ((3, ('x', 'y', 'z')), (5, None)):   # stretched, a direction is nearly lost
-        least = found[1].singular_values[:, 2 if n == 3 else 4]
+        least = found.singular_values[:, 2 if n == 3 else 4]
         assert least.min() < 0.5 * DAMPED_BELOW < DAMPED_BELOW < least.max()
     for part in ('inertia', 'bias', 'gravity', 'consistent_inverse', 'null_space'):
-        steps = [np.abs(np.diff(getattr(each, part), axis=0)).max() for each in found]
+        fine = getattr(found, part)
+        steps = [np.abs(np.diff(each, axis=0)).max() for each in (fine[::2], fine)]
         assert steps[1] < 0.55 * steps[0] + SOLVED, part
 
 

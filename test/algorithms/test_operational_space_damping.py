@@ -97,12 +97,11 @@ def test_regular_directions_stay_exact_in_a_singularity(arm):
 
 def test_the_result_is_smooth_through_the_singularity(arm):
     """On a grid twice as fine the largest step is half, the largest bend a quarter as large."""
-    v, answers = np.linspace(-1.0, 1.0, 7), []
-    for points in (401, 801):
-        q = stretching(np.linspace(-0.1, 0.1, points))
-        answers.append(arm.operational_space(q, np.tile(v, (points, 1)), 'tool0'))
+    q = stretching(np.linspace(-0.1, 0.1, 801))
+    found = arm.operational_space(q, np.tile(np.linspace(-1.0, 1.0, 7), (len(q), 1)), 'tool0')
     for part in ('inertia', 'bias', 'gravity', 'consistent_inverse', 'null_space'):
-        coarse, fine = (getattr(result, part) for result in answers)
+        fine = getattr(found, part)
+        coarse = fine[::2]
         for order, share in ((1, 0.5), (2, 0.25)):
             steps = [np.abs(np.diff(values, order, axis=0)).max() for values in (coarse, fine)]
             assert steps[1] < 1.1 * share * steps[0], (part, order)

@@ -92,8 +92,8 @@ def test_known_parameters_stay(fast_arm, layout):
 # What the data do not determine -----------------------------------------------------------------
 
 @pytest.fixture(scope='module')
-def upper_body():
-    return Robot.from_urdf(UPPER_BODY, compile=False)
+def upper_body(kernels):
+    return Robot.from_urdf(UPPER_BODY)
 
 
 def upper_body_recording(robot, waist, noise):

@@ -30,8 +30,8 @@ NOISE = 0.1    # [N m]
 
 
 @pytest.fixture(scope='module')
-def robot():
-    return Robot.from_urdf(UPPER_BODY, compile=False)
+def robot(kernels):
+    return Robot.from_urdf(UPPER_BODY)
 
 
 def sign(robot, v):

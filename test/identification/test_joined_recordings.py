@@ -68,8 +68,8 @@ def test_a_slow_and_a_fast_recording_are_identified_together(kernels):
 
 
 @pytest.fixture(scope='module')
-def robot():
-    return Robot.from_urdf(THREE_JOINTS, compile=False)
+def robot(kernels):
+    return Robot.from_urdf(THREE_JOINTS)
 
 
 @pytest.mark.parametrize('origin', [0.0, 1.7e9])

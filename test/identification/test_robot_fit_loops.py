@@ -24,7 +24,6 @@ from dynamics_node.identification.robot_fit import IdentificationOptions, identi
 
 EXACT = 1e-8      # of the largest base parameter: rounding, times condition numbers up to 3e5
 NOISE = 0.02      # [N m]
-# Each sample takes milliseconds: its torques are those of the constrained inverse dynamics.
 SAMPLES = {'stewart': 1100, 'five_bar': 1500}   # for 136 base parameters; for noise
 FEW = 300         # samples of exact data
 
@@ -102,10 +101,10 @@ def test_noise_is_estimated_and_standard_deviations_hold(five_bar, method):
 
 
 def test_standard_deviations_hold_over_many_recordings(five_bar):
-    """Z over forty of them: the data alone, without the prior."""
+    """Z over fifteen of them, 315 numbers: the data alone, without the prior."""
     robot, layout, truth, motion, tau = five_bar
     z = []
-    for seed in range(40):
+    for seed in range(15):
         found = identify(robot, recorded(robot, motion, tau, NOISE, seed),
                          IdentificationOptions(prior_weight=1e-6))
         z.append((found.base_values - found.base.values(truth)) / found.base_spread.sigma)

@@ -28,7 +28,7 @@ from dynamics_node.kernels.spec import always
 
 pytestmark = pytest.mark.long
 
-SECONDS = 12.0             # for the part of a day
+SECONDS = 6.0              # for the part of a day
 KERNELS = 3                # of each robot, in the part of a day
 # Degrees of freedom, in the part of a day: in general, of derivatives, of those with nv^3 numbers.
 LARGEST = 20, 8, 6

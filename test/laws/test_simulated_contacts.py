@@ -139,7 +139,7 @@ def test_a_soft_bounce_keeps_the_energy_or_loses_it(damping):
         assert np.abs(total - total[0]).max() < 1e-4 * total[0]   # steps across the surface
 
 
-def test_a_box_thrown_on_soft_ground_gains_no_energy():
+def test_a_box_thrown_on_soft_ground_gains_no_energy(compiler_on):
     """It tumbles, slides and sticks: friction and damping take, springs give back."""
     box = body(mass=MASS, inertia=(0.02, 0.03, 0.03))
     ground = [SoftContact(f'foot{k}', 'body', K, C, 0.4, corner)
@@ -157,7 +157,7 @@ def test_a_box_thrown_on_soft_ground_gains_no_energy():
 
 
 @pytest.mark.parametrize(('slope', 'sticks'), [(0.2, True), (0.5, False)])
-def test_a_block_on_a_slope_sticks_or_slides(slope, sticks):
+def test_a_block_on_a_slope_sticks_or_slides(compiler_on, slope, sticks):
     """With mu = 0.4: at rest below atan(mu); above it, a = g (sin - mu cos)."""
     mu, time = 0.4, [0.0, 0.2, 0.3]
     block = body(mass=MASS, gravity=tilted(slope))

@@ -12,7 +12,7 @@ from support.urdf_pieces import EVERYTHING, LIMIT, joint, link, mimic, robot
 from dynamics_node import DynamicsError, Robot
 
 pytestmark = pytest.mark.filterwarnings('error::RuntimeWarning')
-reproducible = settings(max_examples=800, deadline=None, derandomize=True,
+reproducible = settings(max_examples=300, deadline=None, derandomize=True,
                         suppress_health_check=list(HealthCheck))
 
 # What a description for simulators and screens looks like.

@@ -103,10 +103,16 @@ def test_inverse_derivatives_agree(case, q, v):
     agree(got, case.oracle.inverse(q, v, case.states.a, theirs, frames=case.forced), PINOCCHIO)
 
 
+@cache
+def forward_derivatives(case):
+    """Return (dq, dv, dtau) of forward dynamics in each state, under the wrenches."""
+    states = case.states
+    return for_each(lambda *state: forward_dynamics_derivatives(case.robot.model, *state)[:3],
+                    states.q, states.v, states.tau, wrenches_of(case)[1])
+
+
 def test_forward_derivatives_agree(case, q, v):
-    theirs, ours = wrenches_of(case)
-    got = for_each(lambda *state: forward_dynamics_derivatives(case.robot.model, *state)[:3],
-                   q, v, case.states.tau, ours)
+    theirs, got = wrenches_of(case)[0], forward_derivatives(case)
     expected = case.oracle.forward(q, v, case.states.tau, theirs, frames=case.forced)
     agree(got[:, 2], expected[:, 2], PINOCCHIO)
     if np.linalg.cond(case.oracle.mass_matrix(q)).max() < ILL_CONDITIONED:
@@ -116,8 +122,7 @@ def test_forward_derivatives_agree(case, q, v):
 
 def test_forward_derivatives_solve_pinocchios_equation(case, q, v):
     theirs, ours = wrenches_of(case)
-    got = for_each(lambda *state: forward_dynamics_derivatives(case.robot.model, *state)[:2],
-                   q, v, case.states.tau, ours)
+    got = forward_derivatives(case)
     a = for_each(lambda *state: forward_dynamics(case.robot.model, *state).a,
                  q, v, case.states.tau, ours)
     dq, dv, M = np.moveaxis(case.oracle.inverse(q, v, a, theirs, frames=case.forced), 1, 0)

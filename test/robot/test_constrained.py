@@ -205,6 +205,8 @@ def test_inverse_dynamics_of_a_batch_uses_kernels(compiler_on, monkeypatch):
     a[77] += 1.0
     with pytest.raises(DynamicsError, match='state 77 of the batch: the acceleration violates'):
         robot.constrained_inverse_dynamics(q, v, a)
+    with pytest.raises(DynamicsError, match='the motion has 210, passive_torques has 2 rows'):
+        robot.constrained_inverse_dynamics(q, v, a, passive_torques=np.zeros((2, 3)))
 
 
 def listed(result):

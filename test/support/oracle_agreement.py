@@ -4,7 +4,7 @@ import numpy as np
 
 from dynamics_node import Robot
 
-STATES = 4        # per robot
+STATES = 2        # per robot: there are many robots, and a term that is wrong is so in each state
 FORCED = 3        # frames per robot that an external wrench acts on
 FINEST = 1e-3     # share of the largest entry below which an entry is not compared more finely
 
