@@ -5,6 +5,10 @@ not have: friction that depends on load or temperature, play, ripple. On other m
 parameters are wrong. So each part of the recording is predicted by a fit to the other parts, with
 the noise of torques multiplied by each of FACTORS: the greater it is, the nearer the parameters
 stay to the prior. The factor that predicts best is the right noise.
+
+A factor above 1 says that residuals do not show the errors. Then the held-out end of the recording,
+which is one short motion, does not show them either, and the parts are compared with the prior one
+by one: t = mean / (deviation / sqrt(parts)) of how much the mean square error falls.
 """
 
 from typing import NamedTuple
@@ -19,6 +23,7 @@ from dynamics_node.identification.sequential_qr import TriangularFactors, merged
 FACTORS = np.sqrt(10.0) ** np.arange(7)   # 1 to 1000
 WORTH = 0.95     # of the error with factor 1: with less, a greater factor is used
 SAME = 1.05      # times the least error: of such factors the greatest is used
+SIGNIFICANT = 2.13   # t that chance exceeds in 5 % of all cases: five parts
 
 
 class CrossValidation(NamedTuple):
@@ -26,16 +31,31 @@ class CrossValidation(NamedTuple):
 
     factor: float         # on the noise of torques, at least 1
     error: np.ndarray     # (rows,) RMS with this factor [N m or N]
+    significance: float = np.inf   # t of the fall of the mean square error, against the prior
+
+    @property
+    def reliable(self) -> bool:
+        """Whether residuals show the errors, or fits predict other parts better than the prior."""
+        return self.factor == 1.0 or self.significance > SIGNIFICANT
 
 
 def cross_validate(base: BaseParameters, fit: LinearFit, prior: Prior) -> CrossValidation:
     """Return the CrossValidation of a fit; consistency of the links is not demanded."""
-    error = np.sqrt(np.mean([_errors(base, fit, prior, k) for k in range(len(fit.parts))], axis=0))
+    squares = np.array([_errors(base, fit, prior, k) for k in range(len(fit.parts))])
+    error = np.sqrt(squares.mean(axis=0))
     totals = np.sqrt(np.mean(error ** 2, axis=1))
     best = 0
     if totals.min() < WORTH * totals[0]:
         best = int(np.flatnonzero(totals <= SAME * totals.min())[-1])
-    return CrossValidation(float(FACTORS[best]), error[best])
+    before = np.array([_squares(base, part, base.values(prior.values)) for part in fit.parts])
+    return CrossValidation(float(FACTORS[best]), error[best],
+                           _significance(before.mean(axis=1) - squares[:, best].mean(axis=1)))
+
+
+def _significance(falls):
+    """Return t of numbers whose mean is positive by chance or not; inf without a deviation."""
+    error = falls.std(ddof=1) / np.sqrt(len(falls))
+    return float(falls.mean() / error) if error > 0.0 else np.inf
 
 
 def _errors(base, fit, prior, k):

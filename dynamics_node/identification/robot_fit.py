@@ -100,7 +100,8 @@ class Identification(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """The torque error on held-out samples, and the reasons not to use the parameters."""
-        return judge(self.rows, self.residuals, self.layout, self.before, self.values, self.spread)
+        return judge(self.rows, self.residuals, self.layout, self.before, self.values, self.spread,
+                     self.crossed)
 
     @property
     def missing_motion(self) -> str:

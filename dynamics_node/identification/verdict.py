@@ -2,14 +2,16 @@
 
 An identification must not be used if the data determine nothing; if its torque error on samples
 that were not fitted stays large, or is greater than before, over all joints or of a joint whose
-torque is small beside that of the others; or if the mass of a link changes much though the data do
-not tell it.
+torque is small beside that of the others; if the mass of a link changes much though the data do
+not tell it; or if parts of the recording are not predicted better than before, see
+cross_validation.py.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.identification.cross_validation import SIGNIFICANT, CrossValidation
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.uncertainty import Spread
 from dynamics_node.identification.validation import Residuals
@@ -59,11 +61,13 @@ class Verdict(NamedTuple):
 
 
 def judge(rows: tuple[str, ...], residuals: Residuals, layout: ParameterLayout,
-          before: np.ndarray, values: np.ndarray, spread: Spread) -> Verdict:
+          before: np.ndarray, values: np.ndarray, spread: Spread,
+          crossed: CrossValidation) -> Verdict:
     """Return the Verdict about parameters `values`, which were `before`, (size,) each."""
     error, torque = residuals.validation_after, residuals.validation_torque
     return Verdict(rows, error, torque, (*_undetermined_reasons(spread),
-                                         *_error_reasons(rows, residuals),
+                                         *_error_reasons(rows, residuals, layout),
+                                         *_part_reasons(crossed),
                                          *_mass_reasons(layout, before, values, spread)))
 
 
@@ -78,7 +82,7 @@ def _undetermined_reasons(spread):
                'recording do not predict its other parts. Record a longer and more varied motion')
 
 
-def _error_reasons(rows, residuals):
+def _error_reasons(rows, residuals, layout):
     error, torque = residuals.validation_after, residuals.validation_torque
     share, shares = total_share(error, torque), _ratio(error, torque)
     if share > LARGE:
@@ -92,11 +96,22 @@ def _error_reasons(rows, residuals):
                'the parameters before')
     before = residuals.validation_before
     # of a joint whose torque is small beside that of the others
+    why = ('the recording or the model of this joint is wrong. Check its unit, name and zero')
+    if layout.motors:
+        motors = ', '.join(motor.name for motor in layout.motors)
+        why = (f'the model of the node has no friction of coupled motors ({motors}), only what '
+               'they do to each joint while the others rest; `predict` has it')
     worse = (shares > POOR) & (error > GROWN_JOINT * before)
     for k in np.flatnonzero(worse):
         yield (f'on held-out samples the torque error of {rows[k]} is {shares[k]:.0%} of its '
-               f'torque, and was {before[k] / torque[k]:.0%} before: the recording or the model of '
-               'this joint is wrong. Check its unit, name and zero')
+               f'torque, and was {before[k] / torque[k]:.0%} before: {why}')
+
+
+def _part_reasons(crossed):
+    if not crossed.reliable:
+        yield ('fits to some parts of the recording do not predict its other parts significantly '
+               f'better than the parameters before (t = {crossed.significance:.2g}; expected more '
+               f'than {SIGNIFICANT}). Record a longer and more varied motion')
 
 
 def _mass_reasons(layout, before, values, spread):

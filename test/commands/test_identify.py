@@ -1,5 +1,6 @@
 """Test `dynamics_node excitation` and `identify`: files in the given folder, one-line refusals."""
 
+import gzip
 import json
 
 import numpy as np
@@ -56,6 +57,23 @@ def test_identify_writes_files_that_the_node_loads(tmp_path, capsys, recording):
     said = yaml.safe_load((out / 'friction.yaml').read_text())['/**/dynamics_node']
     assert tuple(said['ros__parameters']['armature']) == robot.joint_names
     assert np.array_equal(read_csv(out / 'recording.csv').q, read_csv(recording).q)
+
+
+def test_identify_reads_a_truncated_compressed_table(tmp_path, capsys):
+    """Up to its last whole line; the rest is named in a warning, and the motion is identified."""
+    (tmp_path / 'two.urdf').write_text(TWO_JOINTS)
+    robot = Robot.from_urdf(TWO_JOINTS, compile=False)
+    layout = parameter_layout(robot)
+    truth = robot_with_parameters(robot, layout, other_values(robot, layout, seed=3))
+    write_csv(tmp_path / 'motion.csv', recorded(truth, duration=40.0, torque_noise=0.05))
+    packed = gzip.compress((tmp_path / 'motion.csv').read_bytes())
+    (tmp_path / 'motion.csv.gz').write_bytes(packed[:int(0.8 * len(packed))])
+    code, said, err = run(capsys, 'identify', tmp_path / 'two.urdf', tmp_path / 'motion.csv.gz',
+                          '--out', tmp_path / 'out')
+    assert code == 0, err
+    assert 'warning: the compressed file ends early' in said
+    results = json.loads((tmp_path / 'out' / 'report.json').read_text())
+    assert 20.0 < results['duration'] < 35.0 and results['gain'] > BETTER
 
 
 def test_identify_validates_by_another_recording(tmp_path, capsys, recording, fast_arm):

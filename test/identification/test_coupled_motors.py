@@ -83,6 +83,7 @@ def test_the_verdict_judges_the_robot_that_is_applied(robot, recording, found):
     np.testing.assert_allclose(found.predict(*state, coupled_motors=False), torque)
     assert found.verdict.total_share > 0.1   # with all terms 0.05
     assert not found.verdict.success
+    assert any('no friction of coupled motors (elbow)' in text for text in found.verdict.reasons)
     warned = [text for text in found.warnings if 'of the coupled motors (elbow)' in text]
     assert len(warned) == 1
     assert f'held-out samples is {found.verdict.total_share:.1%} of the torque' in warned[0]

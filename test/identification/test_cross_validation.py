@@ -8,7 +8,11 @@ from support.recorded_arm import THREE_JOINTS
 from dynamics_node import Robot
 from dynamics_node.identification import robot_fit
 from dynamics_node.identification.consistent_fit import parameter_prior
-from dynamics_node.identification.cross_validation import CrossValidation, cross_validate
+from dynamics_node.identification.cross_validation import (
+    SIGNIFICANT,
+    CrossValidation,
+    cross_validate,
+)
 from dynamics_node.identification.identifiable_parameters import base_parameters
 from dynamics_node.identification.linear_fit import PARTS, linear_fit
 from dynamics_node.identification.parameters import (
@@ -86,3 +90,34 @@ def test_errors_are_those_of_fits_to_the_other_parts(arm):
         step = np.linalg.solve(A.T @ A + prior.A.T @ prior.A, A.T @ b)
         squares += np.sum((recording.tau[part] - Y[part] @ (prior.values + step)) ** 2, axis=0)
     np.testing.assert_allclose(found.error, np.sqrt(squares / SHORT), rtol=1e-5)
+
+
+def test_the_significance_compares_parts_with_the_prior(arm):
+    """By fits that are made anew; a recording that the URDF explains as well has little of it."""
+    layout = parameter_layout(arm)
+    base = base_parameters(arm, layout)
+    falls = {}
+    for name, values in (('other', other_values(arm, layout, 1)),
+                         ('same', parameter_values(arm, layout))):
+        recording = recorded(arm, layout, values, LONG, 2, 0.1)
+        prior = parameter_prior(layout, parameter_values(arm, layout), recording, 1.0)
+        fit = linear_fit(arm, base, recording, base.values(prior.values))
+        crossed = cross_validate(base, fit, prior)
+        Y = parameter_regressor(arm, layout, recording.q, recording.v, recording.a)
+        before = np.split(((recording.tau - Y @ prior.values) ** 2).mean(axis=1), PARTS)
+        after = []
+        for k in range(PARTS):
+            rest = np.delete(np.arange(LONG), np.s_[k * LONG // PARTS:(k + 1) * LONG // PARTS])
+            weight = np.tile(1.0 / fit.noise.effective, len(rest))[:, None]
+            A = np.vstack([weight * Y[rest].reshape(-1, layout.size), prior.A])
+            z = np.concatenate([weight[:, 0] * recording.tau[rest].ravel(),
+                                prior.A @ prior.values])
+            found = np.linalg.lstsq(A, z, rcond=None)[0]
+            part = slice(k * LONG // PARTS, (k + 1) * LONG // PARTS)
+            after.append(((recording.tau[part] - Y[part] @ found) ** 2).mean())
+        gains = np.mean(before, axis=1) - after
+        falls[name] = crossed.significance
+        assert crossed.factor == 1.0
+        assert crossed.significance == pytest.approx(
+            gains.mean() / (gains.std(ddof=1) / np.sqrt(PARTS)), rel=1e-3)
+    assert falls['other'] > 5.0 > SIGNIFICANT > falls['same']

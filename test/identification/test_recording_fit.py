@@ -110,6 +110,27 @@ def test_parameters_are_right_within_their_uncertainty(robot, truth, name, words
     assert np.abs(off).max() < SIGMAS
 
 
+def test_all_flaws_at_once_are_corrected_and_reported(robot, truth):
+    """Jitter, idle, late efforts, an encoder of 15 bits, irregular repeats and hiccups."""
+    rng = np.random.default_rng(0)
+    samples = round((DURATION + 10.0) * RATE)
+    time = (np.arange(samples) + rng.uniform(-0.15, 0.15, samples)) / RATE
+    q, tau = measured(truth, time, delay=0.04, begin=10.0)
+    q = QUANTUM / 8.0 * np.round(q / (QUANTUM / 8.0))
+    held = np.maximum.accumulate(np.where(rng.random(samples) < 0.2, 0, np.arange(samples)))
+    kept = np.arange(samples) % 1600 >= 8
+    raw = raw_recording(('shoulder', 'elbow'), time[kept], q[held][kept], tau[held][kept])
+    done = identify_recording(robot, raw)
+    texts = ' | '.join(done.warnings)
+    for words in ('varies by', 'repeat the one before', 'without motion',
+                  r'efforts are (39|4[01])\S* ms late'):
+        assert re.search(words, texts)
+    found = done.result
+    assert done.prepared.used > 0.85 * DURATION and found.verdict.success
+    off = (found.base_values - found.base.values(truth[1])) / found.base_spread.sigma
+    assert np.abs(off).max() < SIGMAS
+
+
 def test_gaps_longer_than_the_filter_are_reported(robot, truth):
     """The share of the recording that is left is in the warning."""
     raw = flawed('none', truth)

@@ -6,6 +6,7 @@ from support.heavier_arm import other_values, recorded
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.cross_validation import CrossValidation
 from dynamics_node.identification.parameters import parameter_layout
 from dynamics_node.identification.robot_fit import identify
 from dynamics_node.identification.uncertainty import Spread
@@ -68,7 +69,7 @@ def test_torques_that_the_model_does_not_explain_are_no_success(arm, recording):
 def test_an_error_that_grows_is_no_success(found):
     residuals = found.residuals._replace(validation_before=0.5 * found.residuals.validation_after)
     reasons = judge(found.rows, residuals, found.layout, found.before, found.values,
-                    found.spread).reasons
+                    found.spread, found.crossed).reasons
     assert reasons == ('on held-out samples the torque error is 2 times that of the parameters '
                        'before',)
 
@@ -77,8 +78,19 @@ def test_data_that_determine_nothing_are_no_success(found):
     """The parameters are then those of the URDF."""
     wide = np.ones(found.layout.size)
     reasons = judge(found.rows, found.residuals, found.layout, found.before, found.before,
-                    Spread(wide, wide, wide)).reasons
+                    Spread(wide, wide, wide), found.crossed).reasons
     assert len(reasons) == 1 and 'the data determine no parameter' in reasons[0]
+
+
+@pytest.mark.parametrize('factor, significance, good', [
+    (1.0, 0.5, True), (10.0, 2.2, True), (10.0, 2.0, False), (10.0, -3.0, False)])
+def test_parts_that_are_not_predicted_better_are_no_success(found, factor, significance, good):
+    """Where residuals do not show the errors; t of five parts."""
+    crossed = CrossValidation(factor, found.crossed.error, significance)
+    verdict = judge(found.rows, found.residuals, found.layout, found.before, found.values,
+                    found.spread, crossed)
+    assert verdict.success == good
+    assert good or 'do not predict its other parts significantly better' in verdict.reasons[0]
 
 
 @pytest.mark.parametrize('share, before, good', [
@@ -91,7 +103,8 @@ def test_a_ruined_small_joint_is_no_success(found, share, before, good):
     error[6], old[6] = share * torque[6], before * torque[6]
     residuals = found.residuals._replace(validation_after=error, validation_before=old,
                                          validation_torque=torque)
-    verdict = judge(found.rows, residuals, found.layout, found.before, found.values, found.spread)
+    verdict = judge(found.rows, residuals, found.layout, found.before, found.values, found.spread,
+                    found.crossed)
     assert verdict.success == good
     assert good or 'the torque error of joint_7 is 80% of its torque' in verdict.reasons[0]
     assert good or 'and was 40% before' in verdict.reasons[0]
@@ -115,6 +128,6 @@ def test_a_mass_that_changes_must_be_told_by_the_data(found, factor, told, good)
     sigma = np.full(len(values), 0.1)
     sigma[found.layout.of_body(2)] = 0.1 if told else 1.0
     verdict = judge(found.rows, found.residuals, found.layout, found.before, values,
-                    Spread(sigma, sigma, np.ones(len(values))))
+                    Spread(sigma, sigma, np.ones(len(values))), found.crossed)
     assert verdict.success == good
     assert good or 'the mass of link_3 changes from' in verdict.reasons[0]
