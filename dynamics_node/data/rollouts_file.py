@@ -68,6 +68,7 @@ class Starts:
     def motions(self) -> Rollouts:
         """The motions; only their ends if no column needs more."""
         settings = self.settings
+        assert settings.period is not None, 'columns of motions are refused without a period'
         whole = any(QUANTITIES[name].motion for name in settings.columns)
         return self.robot.rollouts(self.q, self.v, self.torque, settings.period,
                                    step=settings.step, only_end=not whole)
