@@ -19,6 +19,7 @@ from dynamics_node.commands import (
     inspect_live,
     inspector,
     report,
+    rollouts,
     simulate,
 )
 from dynamics_node.commands.subparsers import Subparsers
@@ -30,7 +31,8 @@ COMMANDS: tuple[AddParser, ...] = (inspect.add_parser, report.add_parser, excita
                                    identify.add_parser, identify_fleet.add_parser,
                                    simulate.add_parser, compile.add_parser, call.add_parser,
                                    follow.add_parser, inspector.add_parser,
-                                   inspect_live.add_parser, annotate.add_parser)
+                                   inspect_live.add_parser, annotate.add_parser,
+                                   rollouts.add_parser)
 WITHOUT_COMMAND = """\
 Without a command, run the node:
   dynamics_node --ros-args -p robot_description:=robot.urdf

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -112,14 +111,13 @@ def _function(backwards, coefficients):
 @lru_cache(maxsize=2)
 def _kernel(backwards: bool) -> Kernel:
     """Return the kernel of a block: from the cache if it is there and valid, else compiled."""
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    digest.update(repr((backwards, sources(), target.fingerprint())).encode())
-    name = digest.hexdigest() + '.kernel'
+    shapes = {'x': (BLOCK,), 'state': (2 * SECTIONS,), 'coefficients': (SECTIONS, 5)}
+    program = trace(partial(_filtered, backwards=backwards), shapes)
+    depends_on = str(program), sources(), target.fingerprint()
+    name = hashlib.sha256(repr(depends_on).encode()).hexdigest() + '.kernel'
     found = cache.read(name)
     kernel = None if found is None else load(*found)
     if kernel is None:
-        shapes = {'x': (BLOCK,), 'state': (2 * SECTIONS,), 'coefficients': (SECTIONS, 5)}
-        program = trace(partial(_filtered, backwards=backwards), shapes)
         rng = np.random.default_rng(0)
         sample = [0.3 * rng.normal(size=shape) for shape in shapes.values()]   # a stable filter
         description, text, large = lowered(program, ['coefficients'], sample, AGREEMENT)

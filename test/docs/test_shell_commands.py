@@ -28,7 +28,7 @@ from dynamics_node.ros.parameters.declared import declared_name
 
 BLOCKS = shell_blocks()
 # Commands that take long: their words are parsed here, and test/commands executes them.
-LONG = ('annotate', 'excitation', 'identify', 'report identification', 'simulate')
+LONG = ('annotate', 'excitation', 'identify', 'report identification', 'rollouts', 'simulate')
 TARGETS = re.findall(r'^([\w-]+):', (ROOT / 'Makefile').read_text(), re.M)
 MOTION = 'time,' + ','.join(f'position_joint_{k}' for k in range(1, 8)) + '\n' + ''.join(
     f'{t},{",".join([str(0.1 * t)] * 7)}\n' for t in (0.0, 1.0, 2.0))

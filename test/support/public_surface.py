@@ -30,6 +30,7 @@ from dynamics_node.control.spline import MotionSample, Spline, times_between
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.control.trajectory_torques import trajectory_torques
 from dynamics_node.data.annotation import annotate
+from dynamics_node.data.bulk_rollouts import rollouts
 from dynamics_node.data.column_mapping import read_mapping
 from dynamics_node.example_robots import ARM7
 from dynamics_node.identification.csv_files import read_csv
@@ -123,7 +124,7 @@ FUNCTIONS = [
     trajectory_torques, identify, identify_recording, identify_payload, prepare, read_csv,
     raw_recording, write_back, meaning_of, external_torques, wrench_at, model_report_page,
     trajectory_report_page, limits_of, gate_limits_of, self_test, excitation, ReferenceLimits.of,
-    annotate, read_mapping]
+    annotate, rollouts, read_mapping]
 # Records that are read when they are used: their fields are arguments.
 RECORDS = {
     'excitation.Settings': (ExcitationSettings, lambda it: excitation(two_joints(), it)),
@@ -208,6 +209,8 @@ OTHERS = {
     'read_constraints': {'source': '{constraints: []}'},
     'read_mapping': {'source': {'position': {'column': 'state'}, 'rate': 50.0}},
     'annotate': {'files': '/no/such/*.parquet', 'columns': ['gravity'], 'out': '/no/such/out'},
+    'rollouts': {'files': '/no/such/*.parquet', 'out': '/no/such/out', 'period': 0.01,
+                 'columns': ['q_end'], 'q': 'q', 'v': 'v', 'torque': 'torque', 'step': 0.01},
     'read_loops': {'source': '{constraints: []}'}, 'preset': {'name': 'full'},
     'meaning_of': {'name': 'current',
                    'torque_constants': {f'joint_{k}': 0.5 for k in range(1, 8)}},
@@ -230,7 +233,7 @@ OTHERS_MADE = {
         'identify', 'identify_recording', 'prepare', 'excitation')},
 }
 # What is valid and still refused here: there is no such file, and nothing is compiled.
-REFUSED = {'annotate', 'read_csv', 'Robot.compile', 'Controller.compile'}
+REFUSED = {'annotate', 'rollouts', 'read_csv', 'Robot.compile', 'Controller.compile'}
 
 
 def callables():

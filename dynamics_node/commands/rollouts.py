@@ -1,0 +1,82 @@
+"""The command `rollouts`: roll out motions from first states and torques in files."""
+
+import argparse
+import sys
+
+from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of
+from dynamics_node.commands.subparsers import Subparsers
+
+ABOUT = 'Roll out the motion of each row of Parquet files: a first state, and torques.'
+DETAILS = """\
+examples:
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --out ends
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --columns q_motion v_motion --out motions
+  %(prog)s robot.urdf 'states/*.parquet' --columns acceleration --out accelerations --engine ray
+
+A row has lists of numbers: q, v, and torque, those of one period after another.
+
+columns: q_end, v_end, q_motion, v_motion, acceleration, acceleration_dq, acceleration_dv,
+  acceleration_dtau
+
+Written files:
+  Parquet files    with the names of the sources; all their columns, and the added ones
+  rollouts.json    robot, settings and counts
+
+After a kill, run the same command again: finished files are kept.
+
+exit code: 0 written; 1 written, but some files could not be read; 2 refused
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command `rollouts`."""
+    parser = subparsers.add_parser('rollouts', help='roll out motions from states in Parquet files',
+                                   description=ABOUT, epilog=DETAILS,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_robot_arguments(parser)
+    parser.add_argument('files', nargs='+', help='Parquet files; patterns; their folder')
+    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
+    parser.add_argument('--period', metavar='S', type=float,
+                        help='for which a torque is held; needed for ends and motions')
+    parser.add_argument('--step', metavar='S', type=float,
+                        help='greatest step of the integration; default: one per period')
+    parser.add_argument('--columns', metavar='NAME', nargs='+', default=['q_end', 'v_end'],
+                        help='to be added, see below; default: q_end v_end')
+    parser.add_argument('--q', metavar='NAME', default='q', help='column of positions')
+    parser.add_argument('--v', metavar='NAME', default='v', help='column of velocities')
+    parser.add_argument('--at-rest', action='store_true', help='there is no column of velocities')
+    parser.add_argument('--torque', metavar='NAME', default='torque', help='column of torques')
+    parser.add_argument('--engine', metavar='NAME', help='dask or ray; default: threads')
+    parser.add_argument('--workers', metavar='N', type=int, help='default: one per core')
+    parser.add_argument('--keep', metavar='NAME', nargs='+',
+                        help='columns of the sources to be written; default: all')
+    parser.add_argument('--prefix', metavar='TEXT', default='', help='of the added names')
+    parser.add_argument('--precision', default='source',
+                        help='of added numbers: float32, float64; default: as the positions')
+    parser.add_argument('--compression', default='source',
+                        help='none, snappy, zstd, lz4, gzip; default: as the source')
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Roll out the files and print a summary; return the exit code."""
+    from dynamics_node.data import rollouts
+    from dynamics_node.identification import ProgressBar
+
+    robot = robot_of(arguments, compile=True)
+    bar = ProgressBar()
+    done = rollouts(robot, arguments.files, arguments.out, arguments.period, arguments.columns,
+                    q=arguments.q, v=None if arguments.at_rest else arguments.v,
+                    torque=arguments.torque, step=arguments.step, engine=arguments.engine,
+                    workers=arguments.workers, keep=arguments.keep, prefix=arguments.prefix,
+                    precision=arguments.precision, compression=arguments.compression,
+                    progress=bar)
+    bar.clear()
+    counts = done.counts
+    sys.stdout.write('\n'.join([
+        *(f'not readable: {reason}' for reason in done.failed.values()),
+        f'{counts["rows"]} rows in {len(done.files)} files, {done.resumed} of them finished '
+        f'before; {counts["marked"]} rows are marked',
+        *(f'  {name}: {counts[name]}' for name in sorted(counts)
+          if name not in ('rows', 'marked') and counts[name]), '']))
+    return 1 if done.failed else 0
