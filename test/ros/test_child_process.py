@@ -111,7 +111,7 @@ def test_a_process_that_exits_at_once_writes_what_it_has_and_runs_no_destructor(
 
 def test_processes_have_names(launch):
     """In `ps -e`: which one has which task."""
-    node = launch(f'robot_description:={THREE_JOINTS}')
+    node = launch(f'robot_description:={THREE_JOINTS}', through=('env',))
     assert node.call('model_report').success
     children = Path(f'/proc/{node.process.pid}/task/{node.process.pid}/children').read_text()
     names = [Path(f'/proc/{each}/comm').read_text().strip() for each in children.split()]
