@@ -191,24 +191,6 @@ def test_batches_give_the_results_of_single_states(four_bar):
                 assert relative(whole[row], part) < EXACT_MATHS, name
 
 
-def test_inverse_dynamics_of_a_batch_uses_kernels(compiler_on, monkeypatch):
-    """No term is computed state by state; the results are NumPy's."""
-    robot, plain = robot_of('four_bar'), robot_of('four_bar', compile=False)
-    q, v, a, _ = (np.repeat(part, 70, axis=0) for part in states(plain, 3))   # worth compiling
-    push = {'coupler': np.linspace(-1.0, 1.0, 6)}
-    want = [plain.constrained_inverse_dynamics(q[row], v[row], a[row], wrenches=push)
-            for row in (0, 70, 140)]
-    monkeypatch.setattr('dynamics_node.robot.dispatch.Dispatcher._in_numpy', None)
-    found = robot.constrained_inverse_dynamics(q, v, a, wrenches=push)
-    for part, single in zip(found, zip(*want), strict=True):
-        assert relative(part[::70], np.array(single)) < SOLVED
-    a[77] += 1.0
-    with pytest.raises(DynamicsError, match='state 77 of the batch: the acceleration violates'):
-        robot.constrained_inverse_dynamics(q, v, a)
-    with pytest.raises(DynamicsError, match='the motion has 210, passive_torques has 2 rows'):
-        robot.constrained_inverse_dynamics(q, v, a, passive_torques=np.zeros((2, 3)))
-
-
 def listed(result):
     parts = result if isinstance(result, tuple) else (result,)
     return [np.asarray(part, dtype=float) for part in parts]
