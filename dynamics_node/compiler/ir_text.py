@@ -62,12 +62,13 @@ class Emitter:
         self.dialect, self.lanes = dialect, lanes
         self.type = dialect.type(lanes)
         self.lines: list[str] = []
+        self.tables: list[str] = []   # definitions that the lines need
         self._names = (f'%{prefix}{k}' for k in itertools.count(1))
 
     def of_width(self, lanes: int) -> Emitter:
         """Return an emitter of another width that adds to the same lines."""
         other = Emitter(self.dialect, lanes, '')
-        other.lines, other._names = self.lines, self._names
+        other.lines, other.tables, other._names = self.lines, self.tables, self._names
         return other
 
     def name(self) -> str:

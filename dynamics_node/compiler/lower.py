@@ -88,7 +88,7 @@ def _single(program, ir, lanes, uniform, margins, fused, packing):
     body = FunctionBody(program, e, values, fused, packing)
     body.sincos_of_inputs(min(lanes, ANGLES))
     bad = _run(body, bad_input, margins, memory)
-    return '\n'.join(['define i64 @single(ptr noalias %in, ptr noalias %out) {',
+    return '\n'.join([*e.tables, 'define i64 @single(ptr noalias %in, ptr noalias %out) {',
                       *allocations(memory), *body.spills.allocations(), *e.lines,
                       f'  ret i64 {bad}', '}'])
 
@@ -117,6 +117,7 @@ def _block(program, ir, lanes, uniform, margins, fused):
     memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
     bad = _run(body, bad_input, margins, memory)
     return '\n'.join([
+        *e.tables,
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
         *allocations(memory), *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 

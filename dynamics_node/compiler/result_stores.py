@@ -1,6 +1,7 @@
 """Store results as soon as they are computed, and check that they are finite.
 
-Stored at the end of the function, all results would stay live until then, and be spilled.
+Stored at the end of the function, all results would stay live until then, and be spilled. Zeros,
+more than half of the matrices of a humanoid, are stored by a loop at the begin of the function.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dynamics_node.compiler.graph import Op, Symbol
+from dynamics_node.compiler.graph import Op, Symbol, is_const
+from dynamics_node.compiler.ir_loops import at, entry, loop, table, times
 from dynamics_node.compiler.row_transposition import (
     chunks_of,
     row_pointers,
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 # More results of a single state are loaded again at the end of the function and checked,
 # CHECK_LANES at a time. Fewer are checked one by one: the loads would wait for the recent stores.
 MAX_CHECKED_SINGLY, CHECK_LANES = 64, 4
+MAX_CHECKED_INLINE = 256   # more are checked by a loop
 ACCUMULATORS = 4   # of the check: with one, each result would cost the latency of an addition
+# Vectors of zeros of one result that are stored without a loop; and bytes of a result of all lanes:
+# in a larger one, zeros and numbers of the same cache line would be written at different times.
+MAX_INLINE_ZEROS, MAX_LOOPED_BYTES = 4, 1 << 18
 
 
 class _Chunk:
@@ -46,14 +52,35 @@ class ResultStores:
         # sums of 0 x over all results, NaN where one is not finite
         self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * ACCUMULATORS
         self._incomplete: dict[int, list[_Chunk]] = {}  # number of a symbol -> its chunks
-        many = (sum(len(symbols) for _, symbols in blocks) > MAX_CHECKED_SINGLY
-                or body.packs.any_packed)
+        results = sum(len(symbols) for _, symbols in blocks)
+        many = results > MAX_CHECKED_SINGLY or body.packs.any_packed
         self._checked_late = blocks if many and self._e.lanes == 1 else []
-        for pointer, symbols in blocks:
+        for k, (pointer, symbols) in enumerate(blocks):
             rows = row_pointers(self._e, pointer, len(symbols))
+            zeros = self._store_zeros(k, rows, symbols)
             for places in self._chunks(symbols):
-                self._add(_Chunk(rows, len(symbols), places.start,
-                                 symbols[places.start:places.stop]))
+                if not zeros.issuperset(places):
+                    self._add(_Chunk(rows, len(symbols), places.start,
+                                     symbols[places.start:places.stop]))
+
+    def _store_zeros(self, block, rows, symbols):
+        """Emit the loop that stores adjacent zeros; return the places that it stores."""
+        e, width = self._e, max(self._e.lanes, CHECK_LANES)
+        zero = [is_const(symbol, 0.0) for symbol in symbols]
+        starts = [start for start in range(0, len(symbols) - width + 1, width)
+                  if all(zero[start:start + width])]
+        if len(starts) <= MAX_INLINE_ZEROS or 8 * e.lanes * len(symbols) > MAX_LOOPED_BYTES:
+            return set()
+        name, kind = f'zeros{e.lanes}.{block}', e.dialect.type(width)
+        e.tables.append(table(name, [8 * start for start in starts]))
+
+        def store(k, _):
+            offset = entry(e, name, k)
+            for row in rows:
+                e.lines.append(f'  store {kind} zeroinitializer, ptr {at(e, row, offset)}, align 8')
+            return ()
+        loop(e, str(len(starts)), store)
+        return {place for start in starts for place in range(start, start + width)}
 
     def _chunks(self, symbols):
         """Return the ranges that are stored together; of a single state, each pack is one."""
@@ -82,7 +109,8 @@ class ResultStores:
                 self._store(chunk)
 
     def _store(self, chunk):
-        self._body.advance(self._e.lanes)
+        lanes = self._e.lanes
+        self._body.advance(lanes * lanes.bit_length())   # the stores, and a transposition
         vector = self._body.packs.vector_of(chunk.symbols)
         if vector is not None:
             store_vector(self._e, chunk.rows[0], chunk.start, *vector)
@@ -115,12 +143,23 @@ class ResultStores:
         """Read a block of results back and add 0 x to the sums; the last two loads overlap."""
         e, width = self._e, min(CHECK_LANES, size)
         kind, zero = e.dialect.type(width), e.dialect.const(0.0, width)
-        totals = [zero] * ACCUMULATORS
-        for start in [*range(0, size - width, width), size - width]:
-            address = e.line(f'getelementptr double, ptr {pointer}, i64 {start}')
+
+        def added(totals, address):
             numbers = e.line(f'load {kind}, ptr {address}, align 8')
             product = e.line(f'fmul {kind} {numbers}, {zero}')
-            totals = [*totals[1:], e.line(f'fadd {kind} {totals[0]}, {product}')]
+            return [*totals[1:], e.line(f'fadd {kind} {totals[0]}, {product}')]
+
+        def step(k, totals):
+            first = at(e, pointer, times(e, k, 8 * width * ACCUMULATORS))
+            for part in range(ACCUMULATORS):
+                totals = added(totals, at(e, first, 8 * width * part))
+            return totals
+        steps = size // (width * ACCUMULATORS) if size > MAX_CHECKED_INLINE else 0
+        totals = [zero] * ACCUMULATORS
+        if steps:
+            totals = loop(e, str(steps), step, sums=[(kind, zero)] * ACCUMULATORS)
+        for start in range(steps * width * ACCUMULATORS, size, width):
+            totals = added(totals, at(e, pointer, 8 * min(start, size - width)))
         used = [total for total in totals if total != zero]
         for total, lane in itertools.product(used, range(width)):
             number = total if width == 1 else e.line(f'extractelement {kind} {total}, i32 {lane}')

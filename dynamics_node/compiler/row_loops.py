@@ -8,13 +8,14 @@ the same bits: each statement is the same chain of fused multiply-adds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dynamics_node.compiler.graph import Op, Symbol, is_const
-from dynamics_node.compiler.ir_text import Dialect, Emitter
+from dynamics_node.compiler.ir_loops import at, entry, loop, table, times
+from dynamics_node.compiler.ir_text import Dialect
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
 from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
@@ -87,7 +88,7 @@ class RowStores:
 
     def _store(self, symbol, offset):
         self._body.advance(1)
-        address = _at(self._e, '%rows', offset)
+        address = at(self._e, '%rows', offset)
         self._e.lines.append(f'  store {self._e.type} {self._body.value(symbol)}, ptr {address}, '
                              'align 8')
 
@@ -116,19 +117,14 @@ def define_loops(ir: Dialect, memory: RowMemory) -> str:
     blocks = rows.of_blocks(memory.columns)
     statements = [statement for block in blocks for statement in block]
     terms = [term for _, listed in statements for term in listed]
-    tables = [_table(f'blocks{name}', np.cumsum([len(block) for block in blocks])),
-              _table(f'targets{name}', [memory.slot(slot) for slot, _ in statements]),
-              _table(f'ends{name}', np.cumsum([len(listed) for _, listed in statements])),
-              _table(f'factors{name}', [factor * memory.item for factor, _ in terms]),
-              _table(f'sources{name}', [memory.slot(slot) for _, slot in terms]),
-              *(_table(f'result{name}.{k}', [memory.slot(slot) for slot in slots])
+    tables = [table(f'blocks{name}', np.cumsum([len(block) for block in blocks])),
+              table(f'targets{name}', [memory.slot(slot) for slot, _ in statements]),
+              table(f'ends{name}', np.cumsum([len(listed) for _, listed in statements])),
+              table(f'factors{name}', [factor * memory.item for factor, _ in terms]),
+              table(f'sources{name}', [memory.slot(slot) for _, slot in terms]),
+              *(table(f'result{name}.{k}', [memory.slot(slot) for slot in slots])
                 for k, slots in enumerate(rows.results))]
     return '\n'.join([*tables, _clear(ir, memory, name), _solve(ir, memory, name)])
-
-
-def _table(name, numbers):
-    listed = ', '.join(f'i32 {number}' for number in numbers)
-    return f'@{name} = internal constant [{len(numbers)} x i32] [{listed}]'
 
 
 def _clear(ir, memory, name):
@@ -144,13 +140,13 @@ def _clear(ir, memory, name):
     places = [memory.slot(slot) + block * memory.columns * memory.item for slot, block in mixed]
 
     def store(k, _):
-        start = _at(e, '%rows', _entry(e, f'mixed{name}', k))
+        start = at(e, '%rows', entry(e, f'mixed{name}', k))
         for vector in range(memory.sums):
             e.lines.append(f'  store {e.type} {e.dialect.const(0.0, e.lanes)}, '
-                           f'ptr {_at(e, start, str(8 * e.lanes * vector))}, align 8')
+                           f'ptr {at(e, start, str(8 * e.lanes * vector))}, align 8')
         return ()
-    _loop(e, str(len(places)), store)
-    return '\n'.join([_table(f'mixed{name}', places),
+    loop(e, str(len(places)), store)
+    return '\n'.join([table(f'mixed{name}', places),
                       f'define internal void @clear{name}(ptr %rows) noinline {{',
                       *e.lines, '  ret void', '}'])
 
@@ -161,24 +157,24 @@ def _solve(ir, memory, name):
     width, zero = 8 * e.lanes, e.dialect.const(0.0, e.lanes)
 
     def block(number, done):
-        shifted = _at(e, '%rows', _times(e, number, memory.sums * width))
+        shifted = at(e, '%rows', times(e, number, memory.sums * width))
 
         def statement(number, begin):
             def term(number, sums):
-                factor = _factor(e, memory, _at(e, '%rows', _entry(e, f'factors{name}', number)))
-                source = _at(e, shifted, _entry(e, f'sources{name}', number))
-                return [e.fma(factor, _load(e, _at(e, source, str(k * width))), total)
+                factor = _factor(e, memory, at(e, '%rows', entry(e, f'factors{name}', number)))
+                source = at(e, shifted, entry(e, f'sources{name}', number))
+                return [e.fma(factor, _load(e, at(e, source, str(k * width))), total)
                         for k, total in enumerate(sums)]
-            end = _entry(e, f'ends{name}', number)
-            sums = _loop(e, end, term, begin[0], [(e.type, zero)] * memory.sums)
-            target = _at(e, shifted, _entry(e, f'targets{name}', number))
+            end = entry(e, f'ends{name}', number)
+            sums = loop(e, end, term, begin[0], [(e.type, zero)] * memory.sums)
+            target = at(e, shifted, entry(e, f'targets{name}', number))
             for k, total in enumerate(sums):
-                e.lines.append(f'  store {e.type} {total}, ptr {_at(e, target, str(k * width))}, '
+                e.lines.append(f'  store {e.type} {total}, ptr {at(e, target, str(k * width))}, '
                                'align 8')
             return [end]
-        end = _entry(e, f'blocks{name}', number)
-        return [end, *_loop(e, end, statement, done[0], [('i64', done[1])])]
-    _loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
+        end = entry(e, f'blocks{name}', number)
+        return [end, *loop(e, end, statement, done[0], [('i64', done[1])])]
+    loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
     sums = [zero] * ACCUMULATORS
     for k in range(len(memory.rows.results)):
         if memory.rows.symmetric[k]:
@@ -207,17 +203,17 @@ def _mirror(e, memory, table, result):
     kind = e.dialect.type(e.lanes if memory.batch else 1)
 
     def row(i, _):
-        own, column = _at(e, '%rows', _entry(e, table, i)), _times(e, i, memory.item)
+        own, column = at(e, '%rows', entry(e, table, i)), times(e, i, memory.item)
 
-        def entry(j, _):
-            other = _at(e, '%rows', _entry(e, table, j))
-            value = e.line(f'load {kind}, ptr {_at(e, other, column)}, align 8')
-            address = _at(e, own, _times(e, j, memory.item))
+        def copy(j, _):
+            other = at(e, '%rows', entry(e, table, j))
+            value = e.line(f'load {kind}, ptr {at(e, other, column)}, align 8')
+            address = at(e, own, times(e, j, memory.item))
             e.lines.append(f'  store {kind} {value}, ptr {address}, align 8')
             return ()
-        _loop(e, i, entry)
+        loop(e, i, copy)
         return ()
-    _loop(e, str(len(memory.rows.results[result])), row)
+    loop(e, str(len(memory.rows.results[result])), row)
 
 
 def _write(e, memory, table, result, sums):
@@ -227,61 +223,23 @@ def _write(e, memory, table, result, sums):
     pointer = e.line(f'load ptr, ptr {pointer}, align 8')
     zero = e.dialect.const(0.0, e.lanes)
     size = 8 * columns
-    states = [_at(e, pointer, _times(e, e.line(f'add i64 %row, {lane}'), rows * size))
+    states = [at(e, pointer, times(e, e.line(f'add i64 %row, {lane}'), rows * size))
               for lane in range(e.lanes)] if memory.batch else [pointer]
 
     def row(k, sums):
-        source, shift = _at(e, '%rows', _entry(e, table, k)), _times(e, k, size)
-        targets = [_at(e, state, shift) for state in states]
+        source, shift = at(e, '%rows', entry(e, table, k)), times(e, k, size)
+        targets = [at(e, state, shift) for state in states]
         for chunk in chunks_of(columns, e.lanes):
             if memory.batch:
-                values = [_load(e, _at(e, source, str(column * memory.item))) for column in chunk]
+                values = [_load(e, at(e, source, str(column * memory.item))) for column in chunk]
                 store_chunk(e, targets, columns, chunk.start, values)
             else:
-                values = [_load(e, _at(e, source, str(8 * chunk.start)))]
+                values = [_load(e, at(e, source, str(8 * chunk.start)))]
                 store_vector(e, targets[0], chunk.start, e.type, values[0])
             for value in values:
                 sums = [*sums[1:], e.fma(value, zero, sums[0])]
         return sums
-    return _loop(e, str(rows), row, sums=[(e.type, total) for total in sums])
-
-
-def _loop(e: Emitter, end: str, body: Callable, begin: str = '0',
-          sums: Sequence[tuple[str, str]] = ()) -> list[str]:
-    """Emit  for k in range(begin, end): sums = body(k, sums);  return the names of the sums.
-
-    :param sums: (type, value before the loop) of the numbers that the body updates.
-    """
-    label, k, following = e.name()[1:], e.name(), e.name()
-    names = [e.name() for _ in sums]
-    e.lines += [f'  br label %before.{label}', f'before.{label}:', f'  br label %head.{label}',
-                f'head.{label}:']
-    place = len(e.lines)
-    more = e.name()
-    e.lines += [f'  {more} = icmp slt i64 {k}, {end}',
-                f'  br i1 {more}, label %body.{label}, label %after.{label}', f'body.{label}:']
-    updated = body(k, names)
-    e.lines += [f'  br label %next.{label}', f'next.{label}:', f'  {following} = add i64 {k}, 1',
-                f'  br label %head.{label}', f'after.{label}:']
-    phis = [('i64', k, begin, following), *((kind, name, value, last) for (kind, value), name, last
-                                            in zip(sums, names, updated))]
-    e.lines[place:place] = [f'  {name} = phi {kind} [ {value}, %before.{label} ], '
-                            f'[ {last}, %next.{label} ]' for kind, name, value, last in phis]
-    return names
-
-
-def _entry(e, table, k):
-    """Emit the load of an entry of a table."""
-    address = e.line(f'getelementptr i32, ptr @{table}, i64 {k}')
-    return e.line(f'zext i32 {e.line(f"load i32, ptr {address}, align 4")} to i64')
-
-
-def _times(e, k, factor):
-    return e.line(f'mul i64 {k}, {factor}')
-
-
-def _at(e, pointer, offset):
-    return e.line(f'getelementptr i8, ptr {pointer}, i64 {offset}')
+    return loop(e, str(rows), row, sums=[(e.type, total) for total in sums])
 
 
 def _load(e, address):

@@ -1,0 +1,51 @@
+"""Write loops and tables of integers as LLVM IR: code whose length does not grow with the data."""
+
+from collections.abc import Callable, Sequence
+
+from dynamics_node.compiler.ir_text import Emitter
+
+
+def table(name: str, numbers: Sequence[int]) -> str:
+    """Return the definition of a table of the object code."""
+    listed = ', '.join(f'i32 {number}' for number in numbers)
+    return f'@{name} = internal constant [{len(numbers)} x i32] [{listed}]'
+
+
+def entry(e: Emitter, name: str, k: str) -> str:
+    """Emit the load of an entry of a table."""
+    address = e.line(f'getelementptr i32, ptr @{name}, i64 {k}')
+    return e.line(f'zext i32 {e.line(f"load i32, ptr {address}, align 4")} to i64')
+
+
+def times(e: Emitter, k: str, factor: int) -> str:
+    """Emit a product of integers."""
+    return e.line(f'mul i64 {k}, {factor}')
+
+
+def at(e: Emitter, pointer: str, offset: str | int) -> str:
+    """Emit the address that is some bytes behind a pointer."""
+    return e.line(f'getelementptr i8, ptr {pointer}, i64 {offset}')
+
+
+def loop(e: Emitter, end: str, body: Callable, begin: str = '0',
+         sums: Sequence[tuple[str, str]] = ()) -> list[str]:
+    """Emit  for k in range(begin, end): sums = body(k, sums);  return the names of the sums.
+
+    :param sums: (type, value before the loop) of the numbers that the body updates.
+    """
+    label, k, following = e.name()[1:], e.name(), e.name()
+    names = [e.name() for _ in sums]
+    e.lines += [f'  br label %before.{label}', f'before.{label}:', f'  br label %head.{label}',
+                f'head.{label}:']
+    place = len(e.lines)
+    more = e.name()
+    e.lines += [f'  {more} = icmp slt i64 {k}, {end}',
+                f'  br i1 {more}, label %body.{label}, label %after.{label}', f'body.{label}:']
+    updated = body(k, names)
+    e.lines += [f'  br label %next.{label}', f'next.{label}:', f'  {following} = add i64 {k}, 1',
+                f'  br label %head.{label}', f'after.{label}:']
+    phis = [('i64', k, begin, following), *((kind, name, value, last) for (kind, value), name, last
+                                            in zip(sums, names, updated))]
+    e.lines[place:place] = [f'  {name} = phi {kind} [ {value}, %before.{label} ], '
+                            f'[ {last}, %next.{label} ]' for kind, name, value, last in phis]
+    return names
