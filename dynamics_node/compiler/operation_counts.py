@@ -17,8 +17,9 @@ def straight_line(program: Program, fused: Set[int] | None = None) -> int:
 
     :param fused: fused_products(program), where they are known.
     """
-    arithmetic = [s for s in program.symbols if s.op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)]
-    return len(arithmetic) - len(fused_products(program) if fused is None else fused)
+    operations = Counter(symbol.op for symbol in program.symbols)
+    arithmetic = sum(operations[op] for op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT))
+    return arithmetic - len(fused_products(program) if fused is None else fused)
 
 
 def count(program: Program) -> Counter[str]:
@@ -30,18 +31,23 @@ def count(program: Program) -> Counter[str]:
 
 def fused_products(program: Program) -> set[int]:
     """Return the numbers of the products that are part of a fused multiply-add."""
-    uses: dict[int, int] = {}
+    last = max((symbol.number for symbol in program.symbols), default=0)
+    uses = [0] * (last + 1)
+    sums = []
+    add, sub, mul, const, given = Op.ADD, Op.SUB, Op.MUL, Op.CONST, Op.INPUT
     for symbol in program.symbols:
-        if symbol.op not in (Op.INPUT, Op.CONST):
+        op = symbol.op
+        if op is not const and op is not given:
             for arg in symbol.args:
-                uses[arg.number] = uses.get(arg.number, 0) + 1
+                uses[arg.number] += 1
+            if op is add or op is sub:
+                sums.append(symbol.args)
     for symbol in program.outputs:
-        uses[symbol.number] = uses.get(symbol.number, 0) + 1
+        uses[symbol.number] += 1
     fused = set()
-    for symbol in program.symbols:
-        if symbol.op in (Op.ADD, Op.SUB):
-            for arg in reversed(symbol.args):
-                if arg.op is Op.MUL and uses[arg.number] == 1:
-                    fused.add(arg.number)
-                    break
+    for x, y in sums:
+        if y.op is mul and uses[y.number] == 1:
+            fused.add(y.number)
+        elif x.op is mul and uses[x.number] == 1:
+            fused.add(x.number)
     return fused

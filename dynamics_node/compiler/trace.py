@@ -1,5 +1,6 @@
 """Trace an algorithm: run it on symbols and return the program that it builds."""
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -85,14 +86,14 @@ def _traced(graph, function, shapes):
 
 def _needed(graph, outputs):
     """Return the symbols that the outputs depend on, in order of creation."""
-    needed, stack = set(), [symbol.number for symbol in outputs]
-    while stack:
-        number = stack.pop()
-        if number not in needed:
-            needed.add(number)
-            stack.extend(arg.number for arg in graph.symbols[number].args
-                         if isinstance(arg, Symbol))
-    return tuple(graph.symbols[number] for number in sorted(needed))
+    needed = bytearray(len(graph.symbols))
+    for symbol in outputs:
+        needed[symbol.number] = True
+    for symbol in reversed(graph.symbols):      # operands have smaller numbers
+        if needed[symbol.number] and symbol.op is not Op.CONST and symbol.op is not Op.INPUT:
+            for arg in symbol.args:
+                needed[arg.number] = True
+    return tuple(itertools.compress(graph.symbols, needed))
 
 
 def evaluate(program: Program, inputs: np.ndarray) -> list[np.ndarray]:
