@@ -15,7 +15,7 @@ from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.cache_name import name_of
-from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
 from dynamics_node.kernels.traced_functions import functions
 from dynamics_node.model.configuration import random_configuration
@@ -34,6 +34,8 @@ IN_LOOPS = 400_000
 MORE_SYMBOLS = 1.25
 # With more degrees of freedom the last algorithm is traced first: its length grows least.
 LONG_CHAIN = 50
+# With more degrees of freedom, derivatives are traced with one form of the inertias, see _forms.
+ONE_FORM = 20
 AGREEMENT = 1e-12  # of a loaded kernel with trace.evaluate, relative to the largest number
 # With constraints: at a random state the rows may be nearly dependent. Margins allow a sine of 1e-5
 # between rows, whose square costs ten digits; a wrong instruction would cost all digits.
@@ -103,29 +105,52 @@ def checked_program(model: Model, key: KernelKey) -> Program:
 def program_of(model: Model, key: KernelKey) -> Program:
     """Return the Program with the fewest instructions, over all algorithms of a key.
 
-    Regrouped inertias have more zeros, but may lack zeros that a link has as written: the first
-    algorithm is traced with both, the others with the better of the two.
+    The first algorithm is traced with all forms of the inertias, the others with the better form.
     A long program solves in loops, see IN_LOOPS.
     """
     shapes = _shapes(model, key)
-    bare = model.with_(inertias=model.bare_inertias)
-    forms = (bare, regrouped(bare)) if key.spec.regroup else (bare,)
+    forms = _forms(model, key)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         if key.spec.solves and model.nv >= MIN_COLUMNS:
             looped = trace(functions(forms[-1], key, in_loops=True)[0], shapes)
             if instructions(looped) * model.nv > IN_LOOPS and fits_stack(looped):
                 others = [trace(functions(form, key, in_loops=True)[0], shapes)
                           for form in forms[:-1]]
-                return min([looped, *others], key=instructions)
+                return _shortest([looped, *others])
         candidates = [functions(form, key)[::-1 if model.nv > LONG_CHAIN else 1] for form in forms]
         programs = [trace(first, shapes) for first, *_ in candidates]
-        best = min(range(len(forms)), key=lambda form: instructions(programs[form]))
-        programs = [programs[best]]
-        most = MORE_SYMBOLS * max((symbol.number for symbol in programs[0].outputs), default=0)
-        for other in candidates[best][1:]:
+        best = _shortest(programs)
+        others = candidates[[program is best for program in programs].index(True)][1:]
+        most = MORE_SYMBOLS * max((symbol.number for symbol in best.outputs), default=0)
+        programs = [best]
+        for other in others:
             with suppress(TooManySymbols):
                 programs.append(trace(other, shapes, most))
-    return min(programs, key=instructions)
+    return _shortest(programs)
+
+
+def _shortest(programs):
+    return programs[0] if len(programs) == 1 else min(programs, key=instructions)
+
+
+def _forms(model, key):
+    """Return the model with the forms of its inertias to trace: as written, and regrouped.
+
+    Regrouped inertias have more zeros, but may lack zeros that a link has as written. Where tracing
+    takes long, only the form with the shorter inverse dynamics is returned.
+    """
+    bare = model.with_(inertias=model.bare_inertias)
+    if not (key.spec.regroup and key.spec.payload):    # without payload: depends on no inertia
+        return (bare,)
+    forms = bare, regrouped(bare)
+    if not key.spec.derivative or model.nv <= ONE_FORM:
+        return forms
+    plain = key_of(model, 'inverse_dynamics')._replace(with_payload=key.with_payload)
+    return (_shortest_form(forms, plain, _shapes(model, plain)),)
+
+
+def _shortest_form(forms, key, shapes):
+    return min(forms, key=lambda form: instructions(trace(functions(form, key)[0], shapes)))
 
 
 def _shapes(model, key):
