@@ -31,10 +31,8 @@ class Dialect:
     @staticmethod
     def const(value: float, lanes: int) -> str:
         """Return a constant as the bits of the double, in each lane."""
-        bits = f'0x{struct.unpack("<Q", struct.pack("<d", value))[0]:016X}'
-        if lanes == 1:
-            return bits
-        return '<' + ', '.join([f'double {bits}'] * lanes) + '>'
+        bits = f'0x{struct.pack(">d", value).hex()}'
+        return bits if lanes == 1 else f'splat (double {bits})'
 
     @staticmethod
     def int_const(value: int, lanes: int) -> str:

@@ -11,7 +11,11 @@ from dynamics_node.compiler import target
 from dynamics_node.compiler.ctypes_call import functions as functions_at
 from dynamics_node.compiler.ctypes_call import pointers
 from dynamics_node.compiler.lower import lower
-from dynamics_node.compiler.operation_counts import instructions, straight_line
+from dynamics_node.compiler.operation_counts import (
+    fused_products,
+    instructions,
+    straight_line,
+)
 from dynamics_node.compiler.trace import Program, evaluate
 
 LARGE = 1500  # instructions, see target.compile_ir
@@ -51,8 +55,9 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
         text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
+    fused = fused_products(program)
     description = {
-        'lanes': lanes, 'operations': instructions(program),
+        'lanes': lanes, 'operations': instructions(program, fused),
         'inputs': [size for name, size in program.inputs if name not in uniform],
         'outputs': [list(shape) for shape in program.shapes[:-1]],
         'sample': [np.ravel(part).tolist() for part in sample],
@@ -60,7 +65,7 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
         'refused': not bool(np.all(expected[-1] > 0.0)),
         'agreement': agreement,
     }
-    return Lowered(description, text, straight_line(program) > LARGE)
+    return Lowered(description, text, straight_line(program, fused) > LARGE)
 
 
 @contextmanager

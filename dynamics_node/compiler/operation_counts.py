@@ -7,9 +7,13 @@ from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.trace import Program
 
 
-def instructions(program: Program) -> int:
-    """Return the number of floating-point instructions of a program, fused ones counted once."""
-    return straight_line(program) + (0 if program.rows is None else program.rows.instructions)
+def instructions(program: Program, fused: Set[int] | None = None) -> int:
+    """Return the number of floating-point instructions of a program, fused ones counted once.
+
+    :param fused: fused_products(program), where they are known.
+    """
+    looped = 0 if program.rows is None else program.rows.instructions
+    return straight_line(program, fused) + looped
 
 
 def straight_line(program: Program, fused: Set[int] | None = None) -> int:

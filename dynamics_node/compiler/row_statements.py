@@ -8,7 +8,8 @@ each statement would be an instruction per term and column, 130,000 in a humanoi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class RowProgram(NamedTuple):
     @property
     def instructions(self) -> int:
         """The number of multiply-adds, without those of zeros."""
-        return sum(len(terms) for statements in self.of_blocks(1) for _, terms in statements)
+        return sum(int(used.sum()) for _, _, used in self._in_use(1))
 
     def of_blocks(self, width: int) -> list[list[Statement]]:
         """Return the statements of each block of columns, without terms that are zero there.
@@ -51,6 +52,18 @@ class RowProgram(NamedTuple):
         triangle is computed.
 
         :param width: columns of a block.
+        """
+        blocks: list[list[Statement]] = [[] for _ in range(0, self.columns, width)]
+        for (slot, terms), now, used in self._in_use(width):
+            for block in np.flatnonzero(now):
+                blocks[block].append((slot, tuple(itertools.compress(terms, used[:, block]))))
+        return [statements[::-1] for statements in blocks]
+
+    def _in_use(self, width: int) -> Iterator[tuple[Statement, np.ndarray, np.ndarray]]:
+        """Yield the statements from the last to the first, and in which blocks they are needed.
+
+        :return: (statement, (blocks,) whether it is needed, (terms, blocks) whether a term is
+            needed and not zero).
         """
         starts = np.arange(0, self.columns, width)
         filled = np.zeros((self.slots, len(starts)), dtype=bool)    # slot by block: is not zero
@@ -63,15 +76,12 @@ class RowProgram(NamedTuple):
         for slots, symmetric in zip(self.results, self.symmetric):
             for k, slot in enumerate(slots):
                 needed[slot] = starts + width > k if symmetric else True
-        blocks: list[list[Statement]] = [[] for _ in starts]
         for (slot, terms), keep in zip(reversed(self.statements), reversed(kept)):
             now = needed[slot].copy()
-            needed[slot] = False
-            for block in np.flatnonzero(now):
-                own = tuple(term for term, used in zip(terms, keep[:, block]) if used)
-                needed[[source for _, source in own], block] = True
-                blocks[block].append((slot, own))
-        return [statements[::-1] for statements in blocks]
+            needed[slot] = False        # before: a statement may read the slot that it writes
+            used = keep & now
+            needed[[source for _, source in terms]] |= used
+            yield (slot, terms), now, used
 
     def evaluate(self, coefficients: np.ndarray, entries: np.ndarray) -> list[np.ndarray]:
         """Return the results of numbers: interpret statement by statement."""

@@ -31,7 +31,7 @@ from dynamics_node.spatial import so3
 IN_LOOPS = 400_000
 # An alternative algorithm is given up when it has made as many times the symbols of the first.
 # Those that were shorter, on 13 robots, had made at most 0.81 times as many.
-MORE_SYMBOLS = 1.25
+MORE_SYMBOLS = 1.0
 # With more degrees of freedom the last algorithm is traced first: its length grows least.
 LONG_CHAIN = 50
 # With more degrees of freedom, derivatives are traced with one form of the inertias, see _forms.
