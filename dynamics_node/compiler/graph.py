@@ -141,7 +141,7 @@ class Graph:
 
     def const(self, value: Number) -> Symbol:
         """Return the symbol of a number."""
-        if value.__class__ is Symbol:
+        if isinstance(value, Symbol):
             return value
         found = self._consts.get(value)
         if found is None:

@@ -1,14 +1,14 @@
 """Write loops and tables of integers as LLVM IR: code whose length does not grow with the data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dynamics_node.compiler.ir_text import Emitter
 
 
-def table(name: str, numbers: Sequence[int]) -> str:
+def table(name: str, numbers: Iterable[int]) -> str:
     """Return the definition of a table of the object code."""
-    listed = ', '.join(f'i32 {number}' for number in numbers)
-    return f'@{name} = internal constant [{len(numbers)} x i32] [{listed}]'
+    listed = [f'i32 {number}' for number in numbers]
+    return f'@{name} = internal constant [{len(listed)} x i32] [{", ".join(listed)}]'
 
 
 def entry(e: Emitter, name: str, k: str) -> str:
