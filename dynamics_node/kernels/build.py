@@ -120,10 +120,10 @@ def program_of(model: Model, key: KernelKey) -> Program:
         candidates = [functions(form, key)[::-1 if model.nv > LONG_CHAIN else 1] for form in forms]
         programs = [trace(first, shapes) for first, *_ in candidates]
         best = _shortest(programs)
-        others = candidates[[program is best for program in programs].index(True)][1:]
+        further = candidates[[program is best for program in programs].index(True)][1:]
         most = MORE_SYMBOLS * max((symbol.number for symbol in best.outputs), default=0)
         programs = [best]
-        for other in others:
+        for other in further:
             with suppress(TooManySymbols):
                 programs.append(trace(other, shapes, most))
     return _shortest(programs)
