@@ -109,8 +109,8 @@ def program_of(model: Model, key: KernelKey) -> Program:
     A long program solves in loops, see IN_LOOPS.
     """
     shapes = _shapes(model, key)
-    forms = _forms(model, key)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
+        forms = _forms(model, key)
         if key.spec.solves and model.nv >= MIN_COLUMNS:
             looped = trace(functions(forms[-1], key, in_loops=True)[0], shapes)
             if instructions(looped) * model.nv > IN_LOOPS and fits_stack(looped):
@@ -146,11 +146,8 @@ def _forms(model, key):
     if not key.spec.derivative or model.nv <= ONE_FORM:
         return forms
     plain = key_of(model, 'inverse_dynamics')._replace(with_payload=key.with_payload)
-    return (_shortest_form(forms, plain, _shapes(model, plain)),)
-
-
-def _shortest_form(forms, key, shapes):
-    return min(forms, key=lambda form: instructions(trace(functions(form, key)[0], shapes)))
+    shapes = _shapes(model, plain)
+    return (min(forms, key=lambda form: instructions(trace(functions(form, plain)[0], shapes))),)
 
 
 def _shapes(model, key):

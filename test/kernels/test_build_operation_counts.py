@@ -82,6 +82,19 @@ def test_the_order_of_the_algorithms_does_not_matter(monkeypatch):
             assert instructions(program_of(each, key)) == usual
 
 
+def test_derivatives_of_large_robots_have_the_form_of_the_shorter_inverse_dynamics(monkeypatch):
+    """Traced once, and as short as the better of both forms."""
+    model = Robot.from_urdf(ARM7, compile=False).model
+    key = key_of(model, 'inverse_dynamics_directional_derivative')
+    assert len(build._forms(model, key)) == 2
+    usual = instructions(program_of(model, key))
+    monkeypatch.setattr(build, 'ONE_FORM', model.nv - 1)
+    assert len(build._forms(model, key)) == 1
+    assert instructions(program_of(model, key)) == usual
+    assert len(build._forms(model, key_of(model, 'inverse_dynamics'))) == 2
+    assert len(build._forms(model, key_of(model, 'regressor'))) == 1    # depends on no inertia
+
+
 @pytest.mark.parametrize('robot', WAITING)
 def test_no_kernel_spills_more_values_than_pinned(robot):
     """Where there are fewer, lower the pin; TALOS took half as long again with 347."""
