@@ -60,11 +60,6 @@ class Worker:
         if thread is not None:
             thread.join()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job is running."""
-        return self._busy.locked()
-
     def pause(self) -> None:
         """Wait for the running job; start no other before resume()."""
         self._ready.acquire()

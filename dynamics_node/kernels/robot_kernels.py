@@ -29,11 +29,6 @@ def enabled() -> bool:
     return os.environ.get('DYNAMICS_NODE_COMPILE', '1').lower() not in ('0', 'off', 'no', 'false')
 
 
-def busy() -> bool:
-    """Return whether a kernel is being compiled at this moment."""
-    return _worker.busy
-
-
 _worker = Worker()
 atexit.register(_worker.stop)
 _all_robots: weakref.WeakSet[RobotKernels] = weakref.WeakSet()

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-END = 5.0    # [s] for a process to end by itself after its connection has
-LAST = 20.0  # [s] for a process to leave the ROS graph, its last task
+END = 5.0     # [s] for a process to end by itself after its connection has
+LAST = 20.0   # [s] for a process to leave the ROS graph by itself, its last task
 
 
 class Child(Protocol):
@@ -88,7 +88,8 @@ def exit_after(seconds: float) -> None:
     the destructor holds the interpreter.
     """
     try:   # a file of our own: a pipe that is full and not read must not stop the exit
-        log = os.open('/proc/self/fd/2', os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK)
+        log = os.open('/proc/self/fd/2',
+                      os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError:   # closed, or a socket
         log = os.open(os.devnull, os.O_WRONLY)
     faulthandler.dump_traceback_later(seconds, exit=True, file=log)
@@ -100,7 +101,14 @@ def exit_now(code: int) -> NoReturn:
     The interpreter would take 0.1 s to free its modules, and would wait for LLVM while that
     compiles a kernel.
     """
-    for stream in (sys.stdout, sys.stderr):
+    try:
+        flush_output()
+    finally:
+        os._exit(code)
+
+
+def flush_output() -> None:
+    """Write what is left in the buffers of output and errors, as far as they are open."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):   # None after `dynamics_node >&-`
         with suppress(OSError, ValueError):   # closed, as the terminal
             stream.flush()
-    os._exit(code)

@@ -26,7 +26,7 @@ MAX_PARAMS = 50_000_000   # bytes of a parameters file, which may contain a URDF
 
 
 def main(args: Sequence[str] | None = None, start: Start = start_child) -> int:
-    """Run the node until a signal stops it, then end this process; return why it cannot run.
+    """Run the node until a signal stops it, then end this process; return REFUSED if it cannot run.
 
     :param start: starts the torque process and its watchdog.
     """
@@ -50,7 +50,8 @@ def main(args: Sequence[str] | None = None, start: Start = start_child) -> int:
         if node is not None:
             node.torque.cleanup()
             node.torque.close()   # the last torque is out
-            exit_after(LAST)
+        exit_after(LAST)
+        if node is not None:
             node.take_down()
             node.destroy_node()
         rclpy.try_shutdown()

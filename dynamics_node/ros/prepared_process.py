@@ -23,7 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
-from dynamics_node.ros.child_process import Child, start_child
+from dynamics_node.ros.child_process import END, Child, exit_now, flush_output, start_child
 
 # What two processes of a node or all three need. None of it imports rclpy.
 SHARED = ('dynamics_node.control.laws', 'dynamics_node.control.prediction',
@@ -37,17 +37,20 @@ LOOK = 0.005   # [s] between two looks for its end
 MOST = 16      # descriptors
 BYTES = 1 << 16
 STANDARD = 3   # input, output and errors: descriptors 0 to 2
+SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
 class PreparedProcesses:
     """Processes that wait for their arguments; they end when this process has ended."""
 
     def __init__(self, modules: Sequence[str] = ()) -> None:
-        """Fork one process for each module; none once rclpy is loaded, or with other threads."""
+        """Fork one process for each module.
+
+        None is forked once rclpy is loaded, with other threads, or where ROS is incomplete: the
+        serving process reports that.
+        """
         self._waiting: dict[str, PreparedProcess] = {}
-        if modules and 'rclpy' not in sys.modules and threading.active_count() == 1:
-            for each in SHARED:
-                import_module(each)
+        if 'rclpy' not in sys.modules and _import_shared() and _is_single_threaded():
             gc.freeze()   # a collection would write to the shared pages
             self._waiting = {module: PreparedProcess(module) for module in modules}
 
@@ -70,11 +73,12 @@ class PreparedProcess:
         self._module, self._lock = module, threading.Lock()
         self.returncode: int | None = None
         self._control, its = socket.socketpair()
-        sys.stdout.flush()   # what is left in a buffer would be written twice
-        sys.stderr.flush()
+        flush_output()   # what is left in a buffer would be written twice
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)   # until it has its own handlers
         self.pid = os.fork()
         if self.pid == 0:
             _become(module, its)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         its.close()
 
     def tell(self, descriptors: Sequence[int], arguments: Sequence[str]) -> bool:
@@ -86,13 +90,17 @@ class PreparedProcess:
                 self._control.sendall(json.dumps(list(arguments)).encode())
             except OSError:   # it has ended, or stands still
                 self.kill()
+                self.wait(END)
         return self.poll() is None
 
     def poll(self) -> int | None:
         """Return the exit code, None while the process runs."""
         with self._lock:   # threads must not wait for the process twice
             if self.returncode is None:
-                pid, status = os.waitpid(self.pid, os.WNOHANG)
+                try:
+                    pid, status = os.waitpid(self.pid, os.WNOHANG)
+                except ChildProcessError:   # SIGCHLD is ignored; the code is lost, as for Popen
+                    pid, status = self.pid, 0
                 if pid:
                     self.returncode = os.waitstatus_to_exitcode(status)
             return self.returncode
@@ -110,7 +118,23 @@ class PreparedProcess:
         """Kill the process if it has not ended."""
         with self._lock:
             if self.returncode is None:
-                os.kill(self.pid, signal.SIGKILL)   # our child: its id cannot be another's
+                with suppress(ProcessLookupError):   # it has ended, and SIGCHLD is ignored
+                    os.kill(self.pid, signal.SIGKILL)
+
+
+def _import_shared() -> bool:
+    """Import what the processes share; return False where a part of ROS is absent."""
+    try:
+        for each in SHARED:
+            import_module(each)
+    except ImportError:
+        return False
+    return True
+
+
+def _is_single_threaded() -> bool:
+    """Return whether this process has one thread, those of libraries counted."""
+    return len(os.listdir('/proc/self/task')) == 1
 
 
 # In the other process ----------------------------------------------------------------------------
@@ -119,6 +143,9 @@ def _become(module: str, control: socket.socket) -> NoReturn:
     """Import a module, wait for arguments, run its main(); never return."""
     code = 1
     try:
+        for each in SIGNALS:   # those of the serving process would end it with code 0
+            signal.signal(each, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         os.setsid()   # Ctrl-C does not reach it
         _close_others(control.fileno())
         main, failure = _imported(module)
@@ -132,10 +159,7 @@ def _become(module: str, control: socket.socket) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        with suppress(OSError, ValueError):   # closed
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+        exit_now(code)
 
 
 def _imported(module: str) -> tuple[Callable[[], None] | None, str]:

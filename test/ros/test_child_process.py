@@ -98,15 +98,37 @@ def test_a_process_that_hangs_at_its_end_is_ended(tmp_path, unread):
         process.kill()
 
 
+# A thread that never ends, as one that compiles a kernel; text that is still in a buffer.
+EXIT = """
+import atexit, threading, time
+from dynamics_node.ros.child_process import exit_now
+atexit.register(print, 'destructor')
+threading.Thread(target=time.sleep, args=[3600.0]).start()
+print('last line', end='')
+exit_now(3)
+"""
+BUFFERED = {**os.environ, 'PYTHONUNBUFFERED': ''}
+
+
 def test_a_process_that_exits_at_once_writes_what_it_has_and_runs_no_destructor(tmp_path):
-    done = subprocess.run(
-        [sys.executable, '-c', 'import atexit, threading, time\n'
-         'from dynamics_node.ros.child_process import exit_now\n'
-         'atexit.register(print, "destructor")\n'
-         'threading.Thread(target=time.sleep, args=[3600.0]).start()\n'
-         'print("last line", end="")\n'
-         'exit_now(3)'], cwd=tmp_path, capture_output=True, text=True, timeout=60.0)
-    assert (done.stdout, done.returncode) == ('last line', 3)
+    done = subprocess.run([sys.executable, '-c', EXIT], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=60.0, env=BUFFERED)
+    assert (done.stdout, done.stderr, done.returncode) == ('last line', '', 3)
+
+
+def test_a_process_exits_at_once_without_a_reader(tmp_path):
+    """As after the terminal was closed."""
+    process = subprocess.Popen([sys.executable, '-c', EXIT], cwd=tmp_path, stdout=subprocess.PIPE,
+                               env=BUFFERED)
+    process.stdout.close()
+    assert process.wait(60.0) == 3
+
+
+def test_a_process_exits_at_once_without_output(tmp_path):
+    """As one that was started with its output closed."""
+    done = subprocess.run(['sh', '-c', 'exec "$0" -c "$1" >&-', sys.executable, EXIT], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60.0)
+    assert (done.stderr, done.returncode) == ('', 3)
 
 
 def test_processes_have_names(launch):

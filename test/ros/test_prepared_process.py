@@ -72,7 +72,7 @@ def test_what_is_imported_before_the_fork_loads_no_rclpy_and_no_thread(tmp_path)
              'for each in SHARED: __import__(each)\n'
              'print("rclpy" in sys.modules, len(os.listdir("/proc/self/task")))')
     done = subprocess.run([sys.executable, '-c', lines], cwd=tmp_path, capture_output=True,
-                          text=True, check=True, env=None)
+                          text=True, check=True, env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'})
     assert done.stdout.split() == ['False', '1']
 
 
@@ -102,16 +102,46 @@ say(answer(PreparedProcesses(['probe']).start)[2])
     assert found is False
 
 
-def test_a_prepared_process_that_was_killed_is_replaced(run):
-    (found,), _ = said(run("""
+@pytest.mark.parametrize('number', ['SIGKILL', 'SIGSTOP', 'SIGTERM'])
+def test_a_prepared_process_that_has_ended_or_stands_still_is_replaced(run, number):
+    """It was forked by a program that handles SIGTERM, and handles it by itself."""
+    (found,), _ = said(run(f"""
+import signal
+prepared_process.TOLD = 0.2
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 prepared = PreparedProcesses(['probe'])
 process = prepared._waiting['probe']
-os.kill(process.pid, 9)
-os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-text, code, forked = answer(prepared.start, 'word')
-say([eval(text)[0], code, forked, process.poll()])
+os.kill(process.pid, signal.{number})
+text, code, forked = answer(prepared.start, *['x' * 100_000] * 6)   # more than a socket holds
+say([len(eval(text)[0]), code, forked, process.poll()])
 """))
-    assert found == [['word'], 0, False, -9]
+    assert found == [6, 0, False, -15 if number == 'SIGTERM' else -9]
+
+
+def test_nothing_is_forked_where_ros_is_incomplete(run):
+    """The serving process reports that."""
+    (found,), _ = said(run("""
+prepared_process.SHARED = 'absent',
+say(list(PreparedProcesses(['probe'])._waiting))
+"""))
+    assert found == []
+
+
+def test_processes_are_prepared_without_output_and_with_ignored_children(run):
+    """As after `dynamics_node >&-`, and `trap '' CHLD` in the shell that started it."""
+    (found,), _ = said(run("""
+import signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+output, sys.stdout = sys.stdout, None
+prepared = PreparedProcesses(['probe'])
+process = prepared.start('probe', [1], ['sleep'])
+process.kill()
+code = process.wait(60.0)
+process.kill()
+sys.stdout = output
+say([isinstance(process, PreparedProcess), code])
+"""))
+    assert found == [True, 0]
 
 
 @pytest.mark.parametrize('told', [True, False])

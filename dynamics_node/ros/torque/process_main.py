@@ -110,10 +110,14 @@ def main() -> None:
                       lambda record: link.send(record, keep=isinstance(record, (Reply, GoalEnd))),
                       RingWriter(joint_states),
                       WatchedLoop(last_torque, socket.socket(fileno=watchdog)))
+    braked = Future()
+
+    def brake() -> None:
+        received.serve(node)   # commands that came while there was no executor
+        node.brake(lambda: braked.set_result(None))
     try:
         spin(node, until=stop, first=lambda: received.serve(node))
-        braked = Future()
-        spin(node, until=braked, first=lambda: node.brake(lambda: braked.set_result(None)))
+        spin(node, until=braked, first=brake)
     finally:
         ignore_signals()
         node.cleanup()

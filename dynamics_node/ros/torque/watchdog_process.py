@@ -112,7 +112,7 @@ class WatchdogProcess:
         how = wait_for_end(self._process)
         with self._changed:
             self._ended = True
-            if self._process.returncode:   # it exits with 0 after the torque process
-                self.failure = how
+            if self._process.returncode or self._ready is None:
+                self.failure = how   # it exits with 0 after the torque process
             self._changed.notify_all()
         self._on_message()
