@@ -187,10 +187,12 @@ def arm(launch_once):
 def driven_arm(request, launch_once):
     """The bundled arm, simulated by the test and driven by a node: an Arm of torque_wire.
 
-    A module may have SETTINGS of its own: parameters of all its cases.
+    A module may have SETTINGS of its own: parameters of all its cases; and THROUGH = ('env',): the
+    node is then a program of its own, which prepares its processes as it does for users.
     """
     from support.torque_wire import Arm, parameters
-    arm = Arm(launch_once(*parameters()), **getattr(request.module, 'SETTINGS', {}))
+    node = launch_once(*parameters(), through=getattr(request.module, 'THROUGH', ()))
+    arm = Arm(node, **getattr(request.module, 'SETTINGS', {}))
     yield arm
     arm.close()
 

@@ -24,6 +24,7 @@ from dynamics_node.ros.services.table import SERVICES
 pytestmark = pytest.mark.long
 
 ENOUGH_FOR_A_WHILE = 20_000_000   # bytes of memory
+THROUGH = ('env',)   # nodes with prepared processes, see driven_arm
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def arm(driven_arm):
 @pytest.fixture
 def own_arm(launch):
     """An arm whose torques are enabled, driven by a node of its own."""
-    made = Arm(launch(*parameters()))
+    made = Arm(launch(*parameters(), through=THROUGH))
     yield made.enabled()
     made.close()
 
