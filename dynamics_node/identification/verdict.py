@@ -18,6 +18,7 @@ from dynamics_node.identification.validation import Residuals
 
 LARGE = 0.3           # of the torque of all joints: a greater error explains too little
 POOR = 0.5            # of the torque of one joint: greater errors are named
+ACCURATE = 0.01       # of the torque: where the error before is less, nothing is left to gain
 GROWN = 1.01          # times the error before, over all joints: greater is worse
 GROWN_JOINT = 1.05    # of one joint
 MASS_FACTOR = 3.0     # greater changes of a mass must be determined by the data
@@ -67,7 +68,7 @@ def judge(rows: tuple[str, ...], residuals: Residuals, layout: ParameterLayout,
     error, torque = residuals.validation_after, residuals.validation_torque
     return Verdict(rows, error, torque, (*_undetermined_reasons(spread),
                                          *_error_reasons(rows, residuals, layout),
-                                         *_part_reasons(crossed),
+                                         *_part_reasons(crossed, residuals),
                                          *_mass_reasons(layout, before, values, spread)))
 
 
@@ -107,8 +108,9 @@ def _error_reasons(rows, residuals, layout):
                f'torque, and was {before[k] / torque[k]:.0%} before: {why}')
 
 
-def _part_reasons(crossed):
-    if not crossed.reliable:
+def _part_reasons(crossed, residuals):
+    known = total_share(residuals.validation_before, residuals.validation_torque) <= ACCURATE
+    if not crossed.reliable and not known:
         yield ('fits to some parts of the recording do not predict its other parts significantly '
                f'better than the parameters before (t = {crossed.significance:.2g}; expected more '
                f'than {SIGNIFICANT}). Record a longer and more varied motion')

@@ -209,4 +209,4 @@ def test_gains_are_not_estimated_of_coupled_motors(tmp_path, capsys):
     code, _, err = run(
         capsys, 'identify', urdf, tmp_path / 'motion.csv', '--out', tmp_path / 'out', '--loaded',
         tmp_path / 'motion.csv', '--known-payload', 'elbow_link=2', '--transmission', coupled)
-    assert code == 2 and '--loaded and --transmission are given' in err
+    assert code == 2 and '--loaded and --transmission are both given' in err

@@ -82,12 +82,16 @@ def test_data_that_determine_nothing_are_no_success(found):
     assert len(reasons) == 1 and 'the data determine no parameter' in reasons[0]
 
 
-@pytest.mark.parametrize('factor, significance, good', [
-    (1.0, 0.5, True), (10.0, 2.2, True), (10.0, 2.0, False), (10.0, -3.0, False)])
-def test_parts_that_are_not_predicted_better_are_no_success(found, factor, significance, good):
-    """Where residuals do not show the errors; t of five parts."""
+@pytest.mark.parametrize('factor, significance, share, good', [
+    (1.0, 0.5, 0.05, True), (10.0, 2.2, 0.05, True), (10.0, 2.0, 0.05, False),
+    (10.0, -3.0, 0.05, False), (10.0, -3.0, 0.009, True)])
+def test_parts_that_are_not_predicted_better_are_no_success(found, factor, significance, share,
+                                                            good):
+    """Where residuals do not show the errors; t of five parts; unless the URDF was accurate."""
     crossed = CrossValidation(factor, found.crossed.error, significance)
-    verdict = judge(found.rows, found.residuals, found.layout, found.before, found.values,
+    error = share * found.residuals.validation_torque
+    residuals = found.residuals._replace(validation_before=error, validation_after=error)
+    verdict = judge(found.rows, residuals, found.layout, found.before, found.values,
                     found.spread, crossed)
     assert verdict.success == good
     assert good or 'do not predict its other parts significantly better' in verdict.reasons[0]

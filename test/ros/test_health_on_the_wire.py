@@ -43,7 +43,7 @@ def test_joint_states_that_stop_are_a_warning_and_are_not_used(launch):
     assert not reply.success
     assert 'max_state_age is 0.5 s (a parameter; 0: no limit)' in reply.message
     assert node.call('inverse_dynamics', **STATE).success
-    wait_until(lambda: 'no joint states since' in node.process.log(), 'the log')
+    wait_until(lambda: 'no joint states for longer' in node.process.log(), 'the log')
     node.wait_for_diagnostics(lambda status: status.level == DiagnosticStatus.OK, 'all is well',
                               lambda: moving(node))
     wait_until(lambda: moving(node) or node.call('inverse_dynamics').success, 'a reply')

@@ -68,7 +68,7 @@ def test_pose_and_torques_of_the_page_are_those_of_the_node(launch_once):
         assert drawn['position'][:7] == ROBOT.neutral()[:7].tolist()
         wait_until(lambda: shown('', 'left/imu')['velocity'][0]
                    and node.call('kinematics').success, 'the base state')
-        record = shown('Torques', 'left/imu')
+        record = wait_until(lambda: shown('Torques', 'left/imu'), 'the torques')
         assert 'No base state' not in page._status._shown
         assert_close(record['torque'], node.call('inverse_dynamics').effort, EXACT_MATHS)
         reply = node.call('kinematics', frames=['left/imu', 'left/tool0'])
