@@ -140,10 +140,8 @@ def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
     directions = root @ (root[lacking] / _deviations(R)[lacking, None]).T
     tells = np.array([((_rows(robot, base, sigma, motion) @ directions) ** 2).sum(axis=0)
                       for motion in motions])
-    found = []
-    for k in dict.fromkeys(tells.argmax(axis=0).tolist()):
-        found.append(_Candidate(motions[k], r_factor(_rows(robot, base, sigma, motions[k]))))
-    return found
+    return [_Candidate(motions[k], r_factor(_rows(robot, base, sigma, motions[k])))
+            for k in dict.fromkeys(tells.argmax(axis=0).tolist())]
 
 
 def _rows(robot, base, sigma, motion):
