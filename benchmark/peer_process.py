@@ -1,8 +1,11 @@
 """Run a peer in a process of its own, which times its loops when it is asked to."""
 
 import subprocess
+from contextlib import suppress
 
 import numpy as np
+
+PATIENCE = 10.0   # [s] for a peer to end by itself
 
 
 class Absent(Exception):
@@ -21,9 +24,14 @@ class PeerProcess:
         return self
 
     def __exit__(self, *error):
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):   # of a peer that has ended
+            self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(10.0)
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def loop(self, name):
         """Return a function that runs a loop over all states, and returns its seconds."""
@@ -34,9 +42,11 @@ class PeerProcess:
         return np.array(self._answer('show', name).split(), dtype=float)
 
     def _answer(self, what, name):
-        self._process.stdin.write(f'{what} {name}\n')
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        line = ''
+        with suppress(BrokenPipeError):   # of a peer that has ended
+            self._process.stdin.write(f'{what} {name}\n')
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f'{self._name} ended while it computed {name}')
         return line

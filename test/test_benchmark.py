@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,29 @@ def test_a_peer_that_is_not_here_is_skipped_with_the_reason(name, settings, reas
     done = subprocess.run([sys.executable, f'{name}.py'], cwd=BENCHMARK, text=True,
                           capture_output=True, timeout=120, env={**os.environ, **settings})
     assert done.returncode == 1 and reason in done.stderr and 'skipped' in done.stderr
+
+
+def test_a_peer_that_has_ended_is_named(monkeypatch):
+    """Its pipe is broken: neither the question nor the end of the block says so."""
+    monkeypatch.syspath_prepend(BENCHMARK)
+    from peer_process import PeerProcess
+
+    with PeerProcess([sys.executable, '-c', '']) as peer:
+        peer._process.wait(60.0)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match='ended while it computed mass_matrix'):
+                peer.result('mass_matrix')
+
+
+def test_a_peer_that_does_not_end_is_killed(monkeypatch):
+    """It ignores the end of its input."""
+    monkeypatch.syspath_prepend(BENCHMARK)
+    import peer_process
+
+    monkeypatch.setattr(peer_process, 'PATIENCE', 0.1)
+    with peer_process.PeerProcess([sys.executable, '-c', 'import time; time.sleep(60.0)']) as peer:
+        pass
+    assert peer._process.returncode == -signal.SIGKILL
 
 
 def test_values_that_are_no_results_are_refused(monkeypatch):

@@ -32,7 +32,8 @@ Written files:
 
 exit code: 0 written; 1 written, but do not use it: the torque error on held-out samples is large or
 has grown, the mass of a link changes by more than a factor of 3 though the data do not determine
-it, or the data determine nothing; 2 refused
+it, cross-validation multiplies the noise and does not show better predictions than before, or the
+data determine nothing; 2 refused
 """
 
 

@@ -53,9 +53,11 @@ def cross_validate(base: BaseParameters, fit: LinearFit, prior: Prior) -> CrossV
 
 
 def _significance(falls):
-    """Return t of numbers whose mean is positive by chance or not; inf without a deviation."""
-    error = falls.std(ddof=1) / np.sqrt(len(falls))
-    return float(falls.mean() / error) if error > 0.0 else np.inf
+    """Return t of numbers whose mean is positive by chance or not; +-inf without a deviation."""
+    mean, error = falls.mean(), falls.std(ddof=1) / np.sqrt(len(falls))
+    if error == 0.0:
+        return np.inf if mean > 0.0 else -np.inf
+    return float(mean / error)
 
 
 def _errors(base, fit, prior, k):

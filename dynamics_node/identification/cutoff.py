@@ -32,20 +32,46 @@ NEXT_LINE = 3.0       # times a frequency of the motion: the next one is not hig
 #                       in the velocity, adds a line at three times the lowest frequency
 BEYOND = (4.0, 16.0)  # times a frequency: there the motion has ended, and its noise is seen
 BANDS = 60            # frequencies at which that noise is computed
+FASTER = 1.1          # times the cutoff of equally long windows: a faster motion
+WINDOWS = 20          # of a recording, at most, that a shorter one is compared with
+FEWEST = 16           # samples of a window; it has less where samples are lost
 MAIN_LOBE = 4         # lines of the Nuttall window on either side
 
 
 def cutoff_of(time: np.ndarray, q: np.ndarray) -> float:
     """Return the cutoff for the motion and its noise, at most 0.4 of the sampling rate [Hz].
 
-    Of several recordings, with pauses between them, the greatest: one may be slow, another fast.
+    Of several recordings, with pauses between them, that of the fastest: one may be slow, another
+    fast. The cutoff of a short one is too high, so it is compared with windows of the longer ones,
+    as long as itself. Those of up to PAUSE are not considered.
 
     :param q: (N, joints)
     """
     period = float(np.median(np.diff(time)))
+
+    def duration(rows):
+        return time[rows.stop - 1] - time[rows.start]
     recordings = [rows for rows in segments(time, PAUSE / period)
-                  if time[rows.stop - 1] - time[rows.start] > PAUSE] or [slice(0, len(time))]
-    return max(_cutoff_of_one(time[rows], q[rows], period) for rows in recordings)
+                  if duration(rows) > PAUSE] or [slice(0, len(time))]
+    recordings.sort(key=duration, reverse=True)
+    found = 0.0
+    for k, rows in enumerate(recordings):
+        own = _cutoff_of_one(time[rows], q[rows], period)
+        windows = (part for longer in recordings[:k]
+                   for part in _windows(time, longer, duration(rows)))
+        if own > found and not any(FASTER * _cutoff_of_one(time[part], q[part], period) > own
+                                   for part in windows):
+            found = own
+    return found
+
+
+def _windows(time, rows, duration):
+    """Yield slices of a recording, each of a duration, that overlap by half, at most WINDOWS."""
+    spare = time[rows.stop - 1] - time[rows.start] - duration
+    for start in np.linspace(0.0, spare, min(WINDOWS, 1 + int(np.ceil(2.0 * spare / duration)))):
+        first, last = np.searchsorted(time, time[rows.start] + start + np.array([0.0, duration]))
+        if last - first > FEWEST:
+            yield slice(first, last)
 
 
 def _cutoff_of_one(time, q, period):

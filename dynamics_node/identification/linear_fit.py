@@ -53,7 +53,7 @@ class LinearFit(NamedTuple):
     spread: np.ndarray        # (b, b) Q with Q'Q = covariance of R'z; R if weights match the noise
     noise: Noise
     rounds: int               # of reweighting
-    parts: tuple[TriangularFactors, ...]   # of the recording, in the order of time
+    parts: tuple[TriangularFactors, ...]   # of the recording, see triangular_parts
 
     def with_noise(self, factor: float) -> LinearFit:
         """Return the fit with the noise of the data, not of its residuals, times a factor."""

@@ -2,7 +2,9 @@
 
 The information of a recording about the base parameters x is H = R'R (see linear_fit.py). A motion
 that is recorded as well adds J = sum Y'Y / noise^2, with the regressor Y at its states: the
-deviations of x that both would give are known before anything moves. Of the motions of one joint
+deviations of x that both would give are known before anything moves. Neither H nor J is formed,
+but triangular factors of them, with x in units of its prior deviation: H is singular to rounding
+where joints move in proportion. Of the motions of one joint
 (joint_motion.py) those are chosen one after the other that reduce deviations most, until all base
 parameters are determined; then those are left out that are not needed.
 
@@ -23,6 +25,7 @@ from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.joint_motion import SAMPLES, JointMotion, joint_motions
 from dynamics_node.identification.linear_fit import LinearFit
 from dynamics_node.identification.parameters import parameter_regressor
+from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.uncertainty import Spread
 from dynamics_node.robot.robot import Robot
@@ -30,8 +33,10 @@ from dynamics_node.robot.robot import Robot
 RECORDED_POSES, RANDOM_POSES = 6, 6
 MOST = 8               # motions
 WIDE = 10.0            # times the deviation of the prior: what is assumed of x without data
+UNKNOWN = 1e-5         # deviations of the prior: the inverse of what data alone leave open
 AIM = 0.7              # of the deviation that counts as determined
 WORTH = 0.1            # least gain of a motion: sum of logarithms of the deviations
+FINEST = 1e-9          # of the deviation of the prior: the data are not taken for more accurate
 CONSIDERED = 500       # samples of the recording, of which poses are chosen
 
 
@@ -43,10 +48,10 @@ class MotionProposal(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A motion and the information it adds, (b, b)."""
+    """A motion and the information R'R it adds."""
 
     motion: JointMotion
-    information: np.ndarray
+    R: np.ndarray    # (at most b, b)
 
 
 def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: Spread,
@@ -64,14 +69,18 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
         return MotionProposal((), tuple(names[~spread.determined].tolist()))
     step = float(np.median(np.diff(recording.time))) * factor   # [s] between independent rows
     limits = excitation_limits(robot)
-    sigma = noise * fit.noise.effective * np.sqrt(step)
-    aim = AIM * MAX_SHARE * spread.prior
-    start = fit.problem.R.T @ fit.problem.R + np.diag((WIDE * spread.prior) ** -2.0)
+    data = fit.problem.R * spread.prior
+    louder = max(1.0, FINEST * np.linalg.norm(data, axis=0).max())
+    # in units of the prior, as the deviations of x are
+    sigma = louder * noise * fit.noise.effective[:, None] * np.sqrt(step) / spread.prior
+    aim = AIM * MAX_SHARE
+    alone = np.vstack([data / louder, UNKNOWN * np.eye(base.size)])
+    start = r_factor(np.vstack([alone, np.eye(base.size) / WIDE]))
     chosen: list[_Candidate] = []
     for poses in (_recorded_poses(recording.q), _random_poses(limits)):
         motions = [motion for pose in poses for motion in joint_motions(robot, limits, pose)]
-        H = _with(start, chosen)
-        _choose(_best(robot, base, sigma, motions, H, aim), H, aim, chosen)
+        R = _with(start, chosen)
+        _choose(_best(robot, base, sigma, motions, R, aim), R, aim, chosen)
         if not _lacking(_with(start, chosen), aim).any():
             break
     lacking = _lacking(_with(start, chosen), aim)
@@ -85,13 +94,15 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
         needed = names[_lacking(_with(start, others), aim) & ~lacking]
         found.append(each.motion._replace(duration=times * each.motion.duration,
                                           parameters=tuple(needed.tolist())))
-    rest = names[_lacking(_with(start, chosen), MAX_SHARE * spread.prior)]
+    # The spread does not count what is lost in rounding, or weighs rows by other noise.
+    unseen = ~spread.determined & ~_lacking(_with(alone, []), aim)
+    rest = names[_lacking(_with(alone, chosen), MAX_SHARE) | unseen]
     return MotionProposal(tuple(found), tuple(rest.tolist()))
 
 
-def _with(H, chosen):
-    """Return the information H with that of motions."""
-    return H + sum((each.information for each in chosen), np.zeros_like(H))
+def _with(R, chosen):
+    """Return the factor (b, b) of the information R'R with that of motions."""
+    return r_factor(np.vstack([R, *(each.R for each in chosen)]))
 
 
 def _counted(chosen):
@@ -100,64 +111,60 @@ def _counted(chosen):
     return [(each, sum(other is each for other in chosen)) for each in first.values()]
 
 
-def _deviations(H):
-    """Return the standard deviations of x with the information H, (b,)."""
-    scale = np.sqrt(np.diag(H))
-    return np.sqrt(np.diag(np.linalg.inv(H / np.outer(scale, scale)))) / scale
+def _deviations(R):
+    """Return the standard deviations of x with the information R'R, (b,)."""
+    return np.linalg.norm(np.linalg.inv(R), axis=1)
 
 
-def _lacking(H, aim):
+def _lacking(R, aim):
     """Return which deviations are greater than `aim`, (b,)."""
-    return _deviations(H) > aim
+    return _deviations(R) > aim
 
 
-def _misses(H, aim):
+def _misses(R, aim):
     """Return how far the deviations are from `aim`: the sum of their logarithms."""
-    return float(np.log(np.maximum(_deviations(H) / aim, 1.0)).sum())
+    return float(np.log(np.maximum(_deviations(R) / aim, 1.0)).sum())
 
 
 def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
-          motions: Sequence[JointMotion], H: np.ndarray, aim: np.ndarray) -> list[_Candidate]:
+          motions: Sequence[JointMotion], R: np.ndarray, aim: float) -> list[_Candidate]:
     """Return for each parameter that lacks information the motion that tells most about it.
 
     The direction of its deviation is a column of the covariance; the motion counts by the torque
     that a step in this direction changes, in units of the noise.
     """
-    lacking = _lacking(H, aim)
+    lacking = _lacking(R, aim)
     if not lacking.any() or not motions:
         return []
-    C = np.linalg.inv(H)
-    directions = C[:, lacking] / np.sqrt(np.diag(C)[lacking])
+    root = np.linalg.inv(R)   # of the covariance
+    directions = root @ (root[lacking] / _deviations(R)[lacking, None]).T
     tells = np.array([((_rows(robot, base, sigma, motion) @ directions) ** 2).sum(axis=0)
                       for motion in motions])
-    found = []
-    for k in dict.fromkeys(tells.argmax(axis=0).tolist()):
-        Y = _rows(robot, base, sigma, motions[k])
-        found.append(_Candidate(motions[k], Y.T @ Y))
-    return found
+    return [_Candidate(motions[k], r_factor(_rows(robot, base, sigma, motions[k])))
+            for k in dict.fromkeys(tells.argmax(axis=0).tolist())]
 
 
 def _rows(robot, base, sigma, motion):
     """Return the regressor of a motion in units of its noise, (rows, b).
 
-    :param sigma: (rows of torques,) noise of a second of data.
+    :param sigma: (rows of torques, b) noise of a second of data, by the units of x.
     """
     Y = parameter_regressor(robot, base.layout, *motion.judged_states(robot))
     Y = Y[:, base.rows][..., base.kept] * np.sqrt(motion.duration / SAMPLES)
-    return (Y / sigma[:, None]).reshape(-1, base.size)
+    return (Y / sigma).reshape(-1, base.size)
 
 
-def _choose(candidates: Sequence[_Candidate], H: np.ndarray, aim: np.ndarray,
+def _choose(candidates: Sequence[_Candidate], R: np.ndarray, aim: float,
             chosen: list[_Candidate]) -> None:
-    """Add the candidates that reduce deviations most to `chosen`, whose information H has."""
-    misses = _misses(H, aim)
+    """Add the candidates that reduce deviations most to `chosen`, whose information R has."""
+    misses = _misses(R, aim)
     while candidates and misses > 0.0 and len(chosen) < MOST:
-        each = [_misses(H + candidate.information, aim) for candidate in candidates]
+        each = [_misses(_with(R, [candidate]), aim) for candidate in candidates]
         best = int(np.argmin(each))
         if each[best] > misses - WORTH:
             break
         chosen.append(candidates[best])
-        H, misses = H + candidates[best].information, each[best]
+        R, misses = _with(R, [candidates[best]]), each[best]
 
 
 def _recorded_poses(q: np.ndarray) -> np.ndarray:

@@ -101,7 +101,7 @@ class ConstrainedDynamics:
             found = torques_of_motion(
                 model, ConstraintRows(residual, A.reshape(m, nv), gamma), needed,
                 M.reshape(nv, nv), v, a, valid, actuated, passive_torques, **settings)
-            return ConstrainedMotion(a, found.tau, found.multipliers)
+            return ConstrainedMotion(a.copy(), found.tau, found.multipliers)
         given = self._or_zero(passive_torques)
         call = self._dispatcher.call
         terms = call('constraint_rows', constraints=valid, q=q, v=v)

@@ -95,6 +95,8 @@ def null_space(A: np.ndarray, scale: float) -> np.ndarray:
     r = np.count_nonzero(np.abs(R.diagonal()) > UNFELT * scale)
     # Singular values: r of them are at least 1 / |R1^-1|, the others at most |R2|.
     if norm(R[r:, r:] * _upper(n - r, m - r)) <= UNFELT * scale:
+        if r == 0:   # LAPACK writes to stdout of an empty matrix
+            return identity(n)
         inverse, singular = linalg.lapack.dtrtri(R[:r, :r])
         if not singular and norm(inverse * _upper(r, r)) * RANK * scale < 1.0:
             Q = np.zeros((n, n), order='F')

@@ -107,6 +107,12 @@ class _FixedRows(NamedTuple):
         slack = TOLERANCE * (1.0 + np.abs(where))
         return (where < self.lower - slack) | (where > self.upper + slack)
 
+    def reached_from(self, x, N):
+        """Return whether any x + N y keeps all rows: by the shortest y, which no level scales."""
+        here, y = self.G @ x, np.zeros(N.shape[1])
+        nearest = PreparedQp(np.eye(len(y)), self.G @ N, self.lower - here, self.upper - here)
+        return nearest.solved(y).solved
+
 
 def _improved(x, N, level, limits):
     """Return (x, N, limits, status) after the optimum of a level over x + N y."""
@@ -129,6 +135,8 @@ def _improved(x, N, level, limits):
     rest = N @ parts.rest
     # y = (T, rest) (u, w), |A N y| = |u|
     step, active, status = _least_miss(goal, np.concatenate([T, rest], axis=1), x, level, limits)
+    if status == 'infeasible' and limits.reached_from(x, N):
+        status = 'failed'   # the level is so ill-conditioned that the QP takes it for infeasible
     if status != 'solved':
         return x, N, limits, status
     limits = limits.with_rows(level, x + step)

@@ -11,6 +11,7 @@ from dynamics_node.identification.consistent_fit import parameter_prior
 from dynamics_node.identification.cross_validation import (
     SIGNIFICANT,
     CrossValidation,
+    _significance,
     cross_validate,
 )
 from dynamics_node.identification.identifiable_parameters import base_parameters
@@ -121,3 +122,11 @@ def test_the_significance_compares_parts_with_the_prior(arm):
         assert crossed.significance == pytest.approx(
             gains.mean() / (gains.std(ddof=1) / np.sqrt(PARTS)), rel=1e-3)
     assert falls['other'] > 5.0 > SIGNIFICANT > falls['same']
+
+
+@pytest.mark.parametrize('fall, reliable', [(1.0, True), (0.0, False), (-1.0, False),
+                                            (np.nan, False)])
+def test_equal_falls_are_judged_by_their_sign(fall, reliable):
+    """Without a deviation t is infinite; what is no number shows nothing."""
+    crossed = CrossValidation(10.0, np.ones(3), _significance(np.full(PARTS, fall)))
+    assert crossed.reliable is reliable

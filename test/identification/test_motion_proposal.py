@@ -7,7 +7,12 @@ from support.recorded_arm import RATE, THREE_JOINTS
 from support.simple_recordings import fourier_motion
 
 from dynamics_node import Robot
-from dynamics_node.identification import identify_recording, join_recordings, raw_recording
+from dynamics_node.identification import (
+    IdentificationOptions,
+    identify_recording,
+    join_recordings,
+    raw_recording,
+)
 from dynamics_node.identification.parameters import (
     offset_torque,
     parameter_layout,
@@ -30,7 +35,7 @@ def truth(arm):
     return other_values(arm, layout, seed=1)
 
 
-def recorded(robot, values, motion, seed, duration=DURATION):
+def recorded(robot, values, motion, seed, duration=DURATION, noise=NOISE):
     """Return the RawRecording of a motion, f(time) -> (q, v, a)."""
     layout = parameter_layout(robot)
     time = np.arange(round(duration * RATE)) / RATE
@@ -38,7 +43,7 @@ def recorded(robot, values, motion, seed, duration=DURATION):
     tau = (robot_with_parameters(robot, layout, values).inverse_dynamics(q, v, a)
            + offset_torque(layout, values, v))
     return raw_recording(robot.joint_names, time, q,
-                         tau + NOISE * np.random.default_rng(seed).normal(size=tau.shape))
+                         tau + noise * np.random.default_rng(seed).normal(size=tau.shape))
 
 
 def lazy(sizes, slow=1.0):
@@ -49,7 +54,7 @@ def lazy(sizes, slow=1.0):
     return motion
 
 
-def proposed(robot, values, motion, seed):
+def proposed(robot, values, motion, seed, noise=NOISE):
     """Return the RawRecording of a JointMotion, from its numbers."""
     places = {name: k for k, name in enumerate(robot.joint_names)}
 
@@ -62,7 +67,7 @@ def proposed(robot, values, motion, seed):
         v[:, own] = w * motion.amplitude * np.cos(w * time)
         a[:, own] = -w * w * motion.amplitude * np.sin(w * time)
         return q, v, a
-    return recorded(robot, values, states, seed, motion.duration)
+    return recorded(robot, values, states, seed, motion.duration, noise)
 
 
 POOR = {'the shoulder hardly moves': lazy([0.05, 1.0, 1.0]),
@@ -126,3 +131,19 @@ def test_what_limits_forbid_stays_named(kernels, truth):
                                ).result
     assert found.proposal.rest
     assert 'greater accelerations' in found.missing_motion
+
+
+@pytest.mark.parametrize('noise, weight', [(NOISE, 1.0), (0.0, 1.0), (1e-3, 1e-9), (0.0, 1e-9),
+                                           (0.0, 1e-6)])
+@pytest.mark.filterwarnings('error::RuntimeWarning')
+def test_joints_that_move_in_proportion_need_other_motions(arm, truth, noise, weight):
+    """They determine all but what is named, however small the noise or the weight."""
+    def together(time):
+        return [np.repeat(part, 3, axis=1) for part in fourier_motion(time, 1)]
+    options = IdentificationOptions(prior_weight=weight)
+    first = recorded(arm, truth, together, 5, noise=noise)
+    motions, rest = identify_recording(arm, first, options).result.proposal
+    more = [proposed(arm, truth, motion, 10 + k, noise) for k, motion in enumerate(motions)]
+    found = identify_recording(arm, join_recordings([first, *more]), options).result
+    missing = np.array(found.base.names)[~found.base_spread.determined]
+    assert motions and set(missing.tolist()) <= set(rest)

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from support.tolerances import SOLVED
 
+from dynamics_node import Robot
 from dynamics_node.constrained.solve import RANK
+from dynamics_node.example_robots import ARM7
 from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.hierarchy import UNFELT, factors, null_space
+from dynamics_node.task_space.tasks import Task
 
 SHAPES = [(0, 4), (1, 5), (4, 9), (7, 7), (9, 4), (5, 1)]
 
@@ -64,6 +67,17 @@ def test_rows_that_repeat_each_other_need_no_svd(monkeypatch):
     monkeypatch.setattr(np.linalg, 'svd', None)
     found = null_space(A, 1.0)
     assert found.shape == (6, 4) and np.abs(A @ found).max() <= SOLVED
+
+
+def test_a_zero_matrix_leaves_all_free_and_lapack_silent(capfd):
+    """A bound on the joint of a higher level has no effect on the rest: LAPACK wrote to stdout."""
+    assert (null_space(np.zeros((2, 5)), 1.0) == np.eye(5)).all()
+    robot = Robot.from_urdf(ARM7, compile=False)
+    todo = [Task('first', 'posture', 1, joints=['joint_2'], position=[2.0]),
+            Task('second', 'posture', 2, position=np.zeros(7))]
+    found = robot.whole_body(np.zeros(7), np.zeros(7), todo, (), [Bound('acceleration', 1.0)])
+    assert found.acceleration[robot.joint_names.index('joint_2')] == pytest.approx(1.0)
+    assert capfd.readouterr() == ('', '')
 
 
 def test_a_bound_copies_its_arguments():

@@ -89,6 +89,18 @@ def test_contradictory_hard_constraints_are_infeasible():
         assert hierarchical_qp(wanted, must).status == 'infeasible'
 
 
+@pytest.mark.parametrize('scale', [1e-4, 1e-6, 1e-7])
+def test_a_level_with_bad_scales_is_never_infeasible(scale):
+    """Zero keeps all limits, so that there is a solution, found or not."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A, C = rng.normal(size=(6, 6)), rng.normal(size=(8, 6))
+        A[:, 0] *= scale
+        limit = rng.uniform(0.1, 1.0, size=8)
+        must = Level(np.zeros((0, 6)), np.zeros(0), C, -limit, limit)
+        assert hierarchical_qp([Level(A, 3.0 * rng.normal(size=6))], must).status != 'infeasible'
+
+
 def test_a_direction_that_a_level_barely_feels_is_not_given_to_lower_levels():
     """Level 2 sees what level 1 leaves at 1e-11 of its norm: too weak to control, but not free."""
     levels = [Level(np.array([[1.0, 0.0]]), np.array([1.0])),
