@@ -9,8 +9,9 @@ from dynamics_node.commands.subparsers import Subparsers
 ABOUT = 'Roll out the motion of each row of Parquet files: a first state, and torques.'
 DETAILS = """\
 examples:
-  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --out ends
-  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --columns q_motion v_motion --out motions
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 --out ends
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 \\
+      --columns q_motion v_motion --out motions
   %(prog)s robot.urdf 'states/*.parquet' --columns acceleration --out accelerations --engine ray
 
 A row has lists of numbers: q, v, and torque, those of one period after another.

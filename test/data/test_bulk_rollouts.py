@@ -139,8 +139,27 @@ def test_finished_files_are_kept_and_the_result_is_equal(robot, shards, tmp_path
     assert done.resumed == 1 and shown[-1] == (1.0, '3 of 3 files')
     assert [file.read_bytes() for file in files] == before
     assert not list((tmp_path / 'out').glob('*.partial'))
-    with pytest.raises(DynamicsError, match='other settings'):
+    with pytest.raises(DynamicsError, match='which has results of other settings; name'):
         rollouts(robot, shards, tmp_path / 'out', 2 * PERIOD)
+    with pytest.raises(DynamicsError, match='results of another model; name'):
+        rollouts(robot.with_payload('cup', 'tool0', 1.0), shards, tmp_path / 'out', PERIOD)
+
+
+def test_a_run_that_wrote_nothing_leaves_its_folder_to_other_settings(robot, shards, tmp_path):
+    """One that wrote a file, or had written one before, does not."""
+    q, v, torque = states(robot)
+    for k in range(3):
+        write(shards / f'{k}.parquet', q[:, :1], v, torque)
+    with pytest.raises(DynamicsError, match='lists of 1 numbers'):
+        rollouts(robot, shards, tmp_path / 'out', PERIOD)
+    assert not list((tmp_path / 'out').iterdir())
+    write(shards / '0.parquet', q, v, torque)
+    done = rollouts(robot, shards, tmp_path / 'out', 2 * PERIOD)
+    assert [*done.files] == ['0.parquet'] and len(done.failed) == 2
+    with pytest.raises(DynamicsError, match='lists of 1 numbers'):
+        rollouts(robot, shards / '1.parquet', tmp_path / 'out', 2 * PERIOD)
+    with pytest.raises(DynamicsError, match='results of other settings'):
+        rollouts(robot, shards, tmp_path / 'out', PERIOD)
 
 
 @pytest.mark.parametrize('engine', sorted(MODULES))
