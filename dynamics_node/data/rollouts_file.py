@@ -22,7 +22,7 @@ from dynamics_node.data.result_file import (
 )
 from dynamics_node.data.settings import metadata_of
 from dynamics_node.data.sources import SourceFile
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, NotFinite
 from dynamics_node.kernels.result_types import ForwardDynamicsDerivatives
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot.dispatch import WORTH_WAITING
@@ -190,15 +190,15 @@ def _computed(robot, settings, batch, sizes):
 
 
 def _results(starts):
-    """Return the values of each column, NaN for motions that diverge.
+    """Return the values of each column, NaN for rows of motions that diverge or of large numbers.
 
-    One such motion ends the calculation of all: it is found by halves.
+    One such row ends the calculation of all: it is found by halves.
     """
     n = len(starts.q)
     try:
         return [np.array(QUANTITIES[name].compute(starts)).reshape(n, -1)
                 for name in starts.settings.columns]
-    except Diverges:
+    except (Diverges, NotFinite):
         if n == 1:
             robot, settings = starts.robot, starts.settings
             return [np.full((1, QUANTITIES[name].size(robot, settings.periods)), np.nan)

@@ -114,6 +114,23 @@ def test_bad_rows_are_marked_and_kept(robot, tmp_path):
     assert np.isnan(values(found, 'q_end')[~good]).all()
 
 
+@pytest.mark.parametrize('columns', [['acceleration'], ['acceleration_dq', 'acceleration']])
+def test_rows_with_numbers_that_are_too_large_are_marked_and_kept(robot, tmp_path, columns):
+    """As those that diverge."""
+    q, v, torque = states(robot, 40)
+    v[5], torque[8] = 1e200, 1e308
+    write(tmp_path / 'a.parquet', q, v, torque)
+    done = rollouts(robot, tmp_path / 'a.parquet', tmp_path / 'out', columns=columns)
+    found = pq.read_table(tmp_path / 'out' / 'a.parquet')
+    marks = found['rollout_marks'].to_numpy()
+    assert {k: int(marks[k]) for k in np.flatnonzero(marks)} == {5: 4, 8: 4}
+    assert done.counts['diverged'] == done.counts['marked'] == 2
+    good = marks == 0
+    want = robot.forward_dynamics(q[good], v[good], torque[good, 0])
+    assert np.array_equal(values(found, 'acceleration')[good], want)
+    assert np.isnan(values(found, 'acceleration')[~good]).all()
+
+
 def test_motions_that_begin_at_rest_and_other_names(robot, tmp_path):
     q, v, torque = states(robot, 10)
     write(tmp_path / 'a.parquet', q, v, torque)
