@@ -131,6 +131,20 @@ def test_rows_with_numbers_that_are_too_large_are_marked_and_kept(robot, tmp_pat
     assert np.isnan(values(found, 'acceleration')[~good]).all()
 
 
+@pytest.mark.filterwarnings('error')
+def test_rows_that_are_too_large_for_float32_are_marked(robot, tmp_path):
+    q, v, torque = states(robot, 10)
+    torque[3] = 1e60
+    write(tmp_path / 'a.parquet', q, v, torque)
+    for precision, wanted in (('float64', []), ('float32', [3])):
+        rollouts(robot, tmp_path / 'a.parquet', tmp_path / precision, columns=['acceleration'],
+                 precision=precision)
+        found = pq.read_table(tmp_path / precision / 'a.parquet')
+        marked = found['rollout_marks'].to_numpy() == 4
+        assert np.flatnonzero(marked).tolist() == wanted
+        assert (np.isnan(values(found, 'acceleration')).all(axis=1) == marked).all()
+
+
 def test_motions_that_begin_at_rest_and_other_names(robot, tmp_path):
     q, v, torque = states(robot, 10)
     write(tmp_path / 'a.parquet', q, v, torque)
