@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dynamics_node.checks import check_callable, check_kind, check_names, choice, positive
 from dynamics_node.data.engines import check_engine
+from dynamics_node.data.joint_values import check_lists
 from dynamics_node.data.resumable_run import Files, places_of, run_files, write_manifest
 from dynamics_node.data.rollouts_file import (
     MARKS,
@@ -120,9 +121,7 @@ def _complete(robot, settings, source):
         column = None if batch is None else batch.column(settings.torque).drop_null()
         if column is None or not len(column):
             raise DynamicsError(f"column '{settings.torque}' has no torques in the first rows")
-        if not hasattr(column.type, 'value_type'):
-            raise DynamicsError(f"column '{settings.torque}' has values of type {column.type}; "
-                                'expected a list of numbers in each row')
+        check_lists(settings.torque, column.type)
         size = len(column[0])
         if size == 0 or size % robot.nv:
             raise DynamicsError(f"column '{settings.torque}' has {size} numbers in a row; expected "

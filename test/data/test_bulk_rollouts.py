@@ -213,12 +213,22 @@ def test_engines_write_equal_files(robot, shards, tmp_path, engine):
     ({'torque': 'name'}, 'list of numbers'), ({'torque': 3}, 'torque is'),
     ({'engine': 'spark'}, 'engine is'), ({'precision': 'float16'}, 'float32'),
     ({'compression': 'zip'}, 'zstd'), ({'prefix': 3}, 'prefix is'),
-    ({'progress': 3}, 'progress is'), ({'keep': ['x']}, "no column 'x'")])
+    ({'progress': 3}, 'progress is'), ({'keep': ['x']}, "no column 'x'"),
+    ({'keep': ['q', 'name', 'q']}, "keep has 'q' twice")])
 def test_invalid_arguments_are_named(robot, shards, tmp_path, options, words):
     with pytest.raises(DynamicsError) as error:
         rollouts(robot, shards, tmp_path / 'out', **{'period': PERIOD, **options})
     assert words in str(error.value)
     assert not (tmp_path / 'out').exists()
+
+
+def test_torques_that_are_no_lists_are_refused(robot, tmp_path):
+    """A dictionary has values too."""
+    q, v, _ = states(robot, 10)
+    pq.write_table(pa.table({'q': [*q], 'v': [*v], 'torque': pa.array(
+        ['a'] * 10).dictionary_encode()}), tmp_path / 'a.parquet')
+    with pytest.raises(DynamicsError, match="column 'torque' has values of type dict.* a list of"):
+        rollouts(robot, tmp_path / 'a.parquet', tmp_path / 'out', PERIOD)
 
 
 def test_torques_of_another_robot_are_refused(robot, tmp_path):
