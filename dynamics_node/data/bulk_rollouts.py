@@ -34,7 +34,7 @@ class RolloutFiles(NamedTuple):
     out: str                          # folder
     metadata: dict[str, Any]          # robot, model, settings and their digest
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it could not be read
+    failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
     seconds: float                    # of this run
 
@@ -59,16 +59,16 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
 
     :param files: Parquet files: paths, patterns such as 'states/*.parquet', or their folder.
     :param out: folder of the results, Parquet files with the names of the sources.
-    :param period: for which a torque is held [s]; needed for ends and motions.
-    :param columns: to be added: q_end, v_end, q_motion, v_motion; acceleration (of the first state
+    :param period: time for which a torque is held [s]; needed for ends and motions.
+    :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the first state
         under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
     :param q, v: columns of the first state, nq and nv numbers per row; v is None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as of annotate.
     :param keep, prefix, precision, compression: of what is written, as of annotate.
-    :raise DynamicsError: the argument that is invalid; or no file could be read; or `out` has
-        results of other settings.
+    :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has results
+        of other settings.
     """
     started = time.monotonic()
     check_kind('robot', robot, Robot)

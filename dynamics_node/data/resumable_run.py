@@ -40,7 +40,7 @@ class FilesDone(NamedTuple):
     """What was done with each file."""
 
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it could not be read
+    failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
 
 
@@ -62,7 +62,7 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
     :param metadata: of `settings.metadata_of`; the function writes it into each file.
     :param manifest: one of MANIFESTS.
     :param engine, workers: of `engines.run_jobs`.
-    :raise DynamicsError: no file could be read, or the folder has results of other settings.
+    :raise DynamicsError: all files failed, or the folder has results of other settings.
     """
     first = _bind(places.out, metadata, manifest)
     found, jobs = _finished(zip(places.sources, places.targets), metadata['digest'])
@@ -105,8 +105,8 @@ def _targets(sources, out):
                .with_suffix('.parquet') for source in sources]
     twice = [target for target, count in Counter(targets).items() if count > 1]
     if twice:
-        raise DynamicsError(f"several sources would be written to '{twice[0]}'; annotate them "
-                            'into different folders')
+        raise DynamicsError(f"several sources would be written to '{twice[0]}'; write "
+                            'their results into different folders')
     for source, target in zip(sources, targets):
         if target.absolute() == source.absolute():
             raise DynamicsError(f"out is '{out}', which has the sources; name another folder")
