@@ -77,6 +77,10 @@ class UnknownName(DynamicsError):
         return UnknownName, (self.kind, self.name, self.known)
 
 
+class NotFinite(DynamicsError):
+    """A result that is not finite: the values are too large."""
+
+
 class SingularModel(DynamicsError):
     """Forward dynamics is not defined: the mass matrix is singular."""
 

@@ -26,7 +26,7 @@ Written files:
 
 If the program is stopped, run the same command again: finished files are kept.
 
-exit code: 0 written; 1 written, but some files could not be read; 2 refused
+exit code: 0 written; 1 written, but some files failed; 2 refused
 """
 
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_whole(table, json.dumps(numbers, indent=1) + '\n')
     counts = done.counts
     sys.stdout.write('\n'.join([
-        *(f'not readable: {reason}' for reason in done.failed.values()),
+        *(f'failed: {reason}' for reason in done.failed.values()),
         f'{counts["rows"]} rows of {counts["episodes"]} episodes in {len(done.files)} files, '
         f'{done.resumed} of them finished before; {counts["marked"]} rows are marked',
         *(f'  {name}: {counts[name]}' for name in sorted(counts) if name not in (

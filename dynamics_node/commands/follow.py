@@ -17,7 +17,8 @@ examples:
 
 Torques must be enabled in a mode that follows a reference. The node refuses a trajectory that does
 not begin where the robot is; the reason is in its log. With --urdf the trajectory is not sent if
-links of the robot would touch each other along it, unless --force is given.
+links of the robot would touch each other along it, or cannot be checked, as their meshes are not
+found, unless --force is given.
 
 exit code: 0 sent, 2 refused, or no such node
 """
@@ -32,7 +33,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('--node', default='dynamics_node', help='name of the node, with namespace')
     parser.add_argument('--urdf', metavar='FILE', help='of the robot: links that would touch each '
                         'other along the trajectory are named, with the time')
-    parser.add_argument('--force', action='store_true', help='send it although links would touch')
+    parser.add_argument('--force', action='store_true',
+                        help='with --urdf: send it although links would touch or are not checked')
     parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')
     parser.set_defaults(run=run)
 
@@ -40,6 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read the file and send it; return the exit code."""
     from dynamics_node.identification import read_trajectory
+    if arguments.force and arguments.urdf is None:
+        raise DynamicsError('--force is given without --urdf; expected both, or neither: without '
+                            '--urdf nothing is checked')
     points = read_trajectory(arguments.trajectory)
     if arguments.urdf is not None:
         _check(arguments, points)
@@ -53,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments, points):
-    """Write warnings about links that touch each other; refuse such a trajectory."""
+    """Write warnings about links that touch or are not checked; refuse such a trajectory."""
     from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
     from dynamics_node.model.urdf_text import urdf_text
     from dynamics_node.robot.robot import Robot
@@ -61,5 +66,6 @@ def _check(arguments, points):
     found = trajectory_collisions(robot, urdf_text(arguments.urdf), points,
                                   Path(arguments.urdf).resolve().parent)
     sys.stdout.write(''.join(f'warning: {text}\n' for text in found.warnings))
-    if found.found and not arguments.force:
-        raise DynamicsError(f'{found.found[0]}: the trajectory is not sent; --force sends it')
+    reasons = [*map(str, found.found), *found.notes]
+    if reasons and not arguments.force:
+        raise DynamicsError(f'{reasons[0]}: the trajectory is not sent; --force sends it')

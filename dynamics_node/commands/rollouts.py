@@ -9,8 +9,9 @@ from dynamics_node.commands.subparsers import Subparsers
 ABOUT = 'Roll out the motion of each row of Parquet files: a first state, and torques.'
 DETAILS = """\
 examples:
-  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --out ends
-  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --columns q_motion v_motion --out motions
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 --out ends
+  %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 \\
+      --columns q_motion v_motion --out motions
   %(prog)s robot.urdf 'states/*.parquet' --columns acceleration --out accelerations --engine ray
 
 A row has lists of numbers: q, v, and torque, those of one period after another.
@@ -22,9 +23,9 @@ Written files:
   Parquet files    with the names of the sources; all their columns, and the added ones
   rollouts.json    robot, settings and counts
 
-After a kill, run the same command again: finished files are kept.
+If the program is stopped, run the same command again: finished files are kept.
 
-exit code: 0 written; 1 written, but some files could not be read; 2 refused
+exit code: 0 written; 1 written, but some files failed; 2 refused
 """
 
 
@@ -35,26 +36,29 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     parser.add_argument('files', nargs='+', help='Parquet files; patterns; their folder')
-    parser.add_argument('--out', metavar='FOLDER', required=True, help='made if it does not exist')
+    parser.add_argument('--out', metavar='FOLDER', required=True,
+                        help='folder of the written files; created if it does not exist')
     parser.add_argument('--period', metavar='S', type=float,
-                        help='for which a torque is held; needed for ends and motions')
+                        help='time for which a torque is held; needed for ends and motions')
     parser.add_argument('--step', metavar='S', type=float,
                         help='greatest step of the integration; default: one per period')
     parser.add_argument('--columns', metavar='NAME', nargs='+', default=['q_end', 'v_end'],
-                        help='to be added, see below; default: q_end v_end')
+                        help='columns to add, see below; default: q_end v_end')
     parser.add_argument('--q', metavar='NAME', default='q', help='column of positions')
     parser.add_argument('--v', metavar='NAME', default='v', help='column of velocities')
     parser.add_argument('--at-rest', action='store_true', help='there is no column of velocities')
     parser.add_argument('--torque', metavar='NAME', default='torque', help='column of torques')
     parser.add_argument('--engine', metavar='NAME', help='dask or ray; default: threads')
-    parser.add_argument('--workers', metavar='N', type=int, help='default: one per core')
+    parser.add_argument('--workers', metavar='N', type=int,
+                        help='number of workers; default: one per core')
     parser.add_argument('--keep', metavar='NAME', nargs='+',
                         help='columns of the sources to be written; default: all')
-    parser.add_argument('--prefix', metavar='TEXT', default='', help='of the added names')
-    parser.add_argument('--precision', default='source',
-                        help='of added numbers: float32, float64; default: as the positions')
-    parser.add_argument('--compression', default='source',
-                        help='none, snappy, zstd, lz4, gzip; default: as the source')
+    parser.add_argument('--prefix', metavar='TEXT', default='',
+                        help='text before the names of added columns')
+    parser.add_argument('--precision', default='source', help='precision of added numbers: '
+                        'float32 or float64; default: that of the positions')
+    parser.add_argument('--compression', default='source', help='none, snappy, zstd, lz4, gzip '
+                        'or brotli; default: that of the source')
     parser.set_defaults(run=run)
 
 
@@ -74,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     bar.clear()
     counts = done.counts
     sys.stdout.write('\n'.join([
-        *(f'not readable: {reason}' for reason in done.failed.values()),
+        *(f'failed: {reason}' for reason in done.failed.values()),
         f'{counts["rows"]} rows in {len(done.files)} files, {done.resumed} of them finished '
         f'before; {counts["marked"]} rows are marked',
         *(f'  {name}: {counts[name]}' for name in sorted(counts)

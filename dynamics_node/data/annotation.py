@@ -33,7 +33,7 @@ class Annotation(NamedTuple):
     out: str                          # folder
     metadata: dict[str, Any]          # robot, model, settings and their digest
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it could not be read
+    failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
     seconds: float                    # of this run
 
@@ -69,7 +69,7 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
     :param compression: a codec of Parquet; 'source': as the source.
     :param topic: of the joint states in bags.
     :param progress: function progress(share, text).
-    :raise DynamicsError: the argument that is invalid; or no file could be read; or `out` has
+    :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has
         results of other settings.
     """
     started = time.monotonic()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from dynamics_node.checks import check_callable, check_kind, check_names, choice, positive
 from dynamics_node.data.engines import check_engine
+from dynamics_node.data.joint_values import check_lists
 from dynamics_node.data.resumable_run import Files, places_of, run_files, write_manifest
 from dynamics_node.data.rollouts_file import (
     MARKS,
@@ -33,7 +34,7 @@ class RolloutFiles(NamedTuple):
     out: str                          # folder
     metadata: dict[str, Any]          # robot, model, settings and their digest
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it could not be read
+    failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
     seconds: float                    # of this run
 
@@ -58,16 +59,16 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
 
     :param files: Parquet files: paths, patterns such as 'states/*.parquet', or their folder.
     :param out: folder of the results, Parquet files with the names of the sources.
-    :param period: for which a torque is held [s]; needed for ends and motions.
-    :param columns: to be added: q_end, v_end, q_motion, v_motion; acceleration (of the first state
+    :param period: time for which a torque is held [s]; needed for ends and motions.
+    :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the first state
         under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
     :param q, v: columns of the first state, nq and nv numbers per row; v is None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as of annotate.
     :param keep, prefix, precision, compression: of what is written, as of annotate.
-    :raise DynamicsError: the argument that is invalid; or no file could be read; or `out` has
-        results of other settings.
+    :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has results
+        of other settings.
     """
     started = time.monotonic()
     check_kind('robot', robot, Robot)
@@ -120,9 +121,7 @@ def _complete(robot, settings, source):
         column = None if batch is None else batch.column(settings.torque).drop_null()
         if column is None or not len(column):
             raise DynamicsError(f"column '{settings.torque}' has no torques in the first rows")
-        if not hasattr(column.type, 'value_type'):
-            raise DynamicsError(f"column '{settings.torque}' has values of type {column.type}; "
-                                'expected a list of numbers in each row')
+        check_lists(settings.torque, column.type)
         size = len(column[0])
         if size == 0 or size % robot.nv:
             raise DynamicsError(f"column '{settings.torque}' has {size} numbers in a row; expected "

@@ -5,24 +5,26 @@ computes one signal after the other, and each sample needs the one before. Here 
 joints and parts are in the lanes of vector registers: a third of the time.
 
 A kernel filters BLOCK samples of all signals. The coefficients are its inputs, so it is compiled
-once for all cutoffs, and cached on the disk.
+once for all cutoffs, and cached on the disk. Where there are no kernels, SciPy filters.
 """
+
+from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dynamics_node.compiler import cache, target
-from dynamics_node.compiler.kernel import Kernel, load, lowered
-from dynamics_node.compiler.trace import trace
 from dynamics_node.identification.cutoff import ORDER
-from dynamics_node.identification.filtering import padding, sections_of
-from dynamics_node.kernels.cache_name import sources
+from dynamics_node.identification.filtering import low_pass_parts, padding, sections_of
+from dynamics_node.kernels.robot_kernels import enabled
 from dynamics_node.robot.dispatch import Caller
+
+if TYPE_CHECKING:  # it imports llvmlite, which may be missing
+    from dynamics_node.compiler.kernel import Kernel
 
 BLOCK = 32               # samples of a call
 SECTIONS = ORDER // 2
@@ -43,10 +45,14 @@ class Sections(NamedTuple):
 def zero_phase(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> list[np.ndarray]:
     """Return the columns of each part filtered below the cutoff, with zero phase.
 
+    By SciPy if DYNAMICS_NODE_COMPILE is 0, if llvmlite is missing, or if the kernel is wrong.
+
     :param parts: (n, columns) each, finite, sorted by their length.
     :param rate: of the samples [Hz]; cutoff: [Hz].
     """
-    sections = _sections(rate, cutoff)
+    sections = _sections(rate, cutoff) if enabled() else None
+    if sections is None:
+        return low_pass_parts(parts, rate, cutoff)
     edges = [padding(len(x), rate, cutoff) for x in parts]
     stops = [len(x) + 2 * edge for x, edge in zip(parts, edges)]
     columns, blocks = parts[0].shape[1], -(-stops[-1] // BLOCK)
@@ -93,24 +99,44 @@ def _hold_last(blocks, stops, columns):
 
 @lru_cache(maxsize=16)
 def _sections(rate, cutoff):
+    """Return the Sections, None if a kernel cannot be made."""
+    kernels = [_kernel(backwards) for backwards in (False, True)]
+    if None in kernels:
+        return None
     coefficients, rest = sections_of(rate, cutoff)
     uniform = np.ascontiguousarray(coefficients[:, [0, 1, 2, 4, 5]])   # the fourth is 1
-    return Sections(*(_function(backwards, uniform) for backwards in (False, True)), rest.ravel())
+    return Sections(*(_function(kernel, backwards, uniform)
+                      for kernel, backwards in zip(kernels, (False, True))), rest.ravel())
 
 
-def _function(backwards, coefficients):
+def _function(kernel, backwards, coefficients):
     """Return the compiled function of a block, with NumPy for numbers that are not finite."""
     def in_numpy(x, state):
         y, after = _filtered(x.T, state.T, coefficients, backwards)[:2]
         return y.T.copy(), after.T.copy()
-    kernel = _kernel(backwards)
     return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
                   kernel.outputs, (coefficients,), in_numpy, 1 << 40, 1, kernel.code)
 
 
 @lru_cache(maxsize=2)
-def _kernel(backwards: bool) -> Kernel:
-    """Return the kernel of a block: from the cache if it is there and valid, else compiled."""
+def _kernel(backwards: bool) -> Kernel | None:
+    """Return the kernel of a block; None if it cannot be made, as kernels of robots."""
+    try:
+        return _made(backwards)
+    except Exception:   # of llvmlite, which may be missing
+        return None
+
+
+def _made(backwards):
+    """Return the kernel from the cache if it is there and valid, else compiled.
+
+    :return: None if the machine code gives other results than its program.
+    """
+    from dynamics_node.compiler import cache, target
+    from dynamics_node.compiler.kernel import load, lowered
+    from dynamics_node.compiler.trace import trace
+    from dynamics_node.kernels.cache_name import sources
+
     shapes = {'x': (BLOCK,), 'state': (2 * SECTIONS,), 'coefficients': (SECTIONS, 5)}
     program = trace(partial(_filtered, backwards=backwards), shapes)
     depends_on = str(program), sources(), target.fingerprint()
@@ -123,8 +149,8 @@ def _kernel(backwards: bool) -> Kernel:
         description, text, large = lowered(program, ['coefficients'], sample, AGREEMENT)
         code = target.compile_ir(text, large)
         kernel = load(description, code)
-        assert kernel is not None, 'the machine code gives other results than its program'
-        cache.write(name, description, code)
+        if kernel is not None:
+            cache.write(name, description, code)
     return kernel
 
 

@@ -58,17 +58,25 @@ def _conversion(robot, mapping):
     return scale, offset
 
 
+def check_lists(name: str, kind: pa.DataType, width: str = '') -> None:
+    """Raise a DynamicsError if the rows of a column are no lists.
+
+    :param width: for the message, how many numbers are expected.
+    """
+    import pyarrow as pa
+
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)
+            or pa.types.is_fixed_size_list(kind)):
+        raise DynamicsError(f"column '{name}' has values of type {kind}; expected a list of "
+                            f'{width}numbers in each row')
+
+
 def list_values(name: str, column: pa.Array, width: int) -> np.ndarray:
     """Return the numbers of a column of lists, (N, width); NaN for a row without a list.
 
     Without missing values this is a view of Arrow's memory.
     """
-    import pyarrow as pa
-
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-            or pa.types.is_fixed_size_list(column.type)):
-        raise DynamicsError(f"column '{name}' has values of type {column.type}; expected a list of "
-                            f'{width} numbers in each row')
+    check_lists(name, column.type, f'{width} ')
     lengths = column.value_lengths()
     sizes = np.unique(lengths.drop_null().to_numpy(zero_copy_only=False))
     if len(sizes) and sizes.tolist() != [width]:

@@ -32,12 +32,15 @@ def number_type(precision: str, kind: pa.DataType) -> np.dtype:
 
 def check_names_of(schema: pa.Schema, wanted: Iterable[str], keep: Sequence[str] | None,
                    added: Iterable[str]) -> None:
-    """Raise a DynamicsError if a file lacks a wanted column, or has one that would be added."""
+    """Raise a DynamicsError if a file lacks a wanted column, or would have one twice."""
     missing = [name for name in (*wanted, *(keep or ())) if name not in schema.names]
     if missing:
         raise DynamicsError(f"it has no column '{missing[0]}'; its columns are "
                             f'{", ".join(schema.names)}')
     names = schema.names if keep is None else keep
+    repeated = [name for name in keep or () if names.count(name) > 1]
+    if repeated:
+        raise DynamicsError(f"keep has '{repeated[0]}' twice; expected different columns")
     twice = [name for name in added if name in names]
     if twice:
         raise DynamicsError(f"it has a column '{twice[0]}' already; give a prefix for the names "

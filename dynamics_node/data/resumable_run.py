@@ -23,6 +23,7 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.files import read_file
 
 MANIFESTS = ('annotation.json', 'rollouts.json')   # of a folder of results
+DIFFERENT = {'model': 'of another model', 'settings': 'of other settings'}
 MAX_BYTES = 1_000_000_000   # of a manifest: a million files
 Files = str | os.PathLike | Sequence[str | os.PathLike]
 
@@ -39,7 +40,7 @@ class FilesDone(NamedTuple):
     """What was done with each file."""
 
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it could not be read
+    failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
 
 
@@ -61,9 +62,9 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
     :param metadata: of `settings.metadata_of`; the function writes it into each file.
     :param manifest: one of MANIFESTS.
     :param engine, workers: of `engines.run_jobs`.
-    :raise DynamicsError: no file could be read, or the folder has results of other settings.
+    :raise DynamicsError: all files failed, or the folder has results of other settings.
     """
-    _bind(places.out, metadata, manifest)
+    first = _bind(places.out, metadata, manifest)
     found, jobs = _finished(zip(places.sources, places.targets), metadata['digest'])
     resumed, failed = len(found), {}
     for k, ((source, target), result) in enumerate(run_jobs(
@@ -75,6 +76,8 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
         if progress is not None:
             progress(k / len(jobs), f'{resumed + k} of {len(places.sources)} files')
     if failed and not found:
+        if first:   # other settings may follow
+            (places.out / manifest).unlink(missing_ok=True)
         raise DynamicsError(next(iter(failed.values())))
     in_order = {os.path.relpath(target, places.out): found[str(target)]
                 for target in places.targets if str(target) in found}
@@ -102,8 +105,8 @@ def _targets(sources, out):
                .with_suffix('.parquet') for source in sources]
     twice = [target for target, count in Counter(targets).items() if count > 1]
     if twice:
-        raise DynamicsError(f"several sources would be written to '{twice[0]}'; annotate them "
-                            'into different folders')
+        raise DynamicsError(f"several sources would be written to '{twice[0]}'; write "
+                            'their results into different folders')
     for source, target in zip(sources, targets):
         if target.absolute() == source.absolute():
             raise DynamicsError(f"out is '{out}', which has the sources; name another folder")
@@ -111,7 +114,10 @@ def _targets(sources, out):
 
 
 def _bind(out, metadata, manifest):
-    """Write the manifest; refuse a folder with results of another robot or other settings."""
+    """Write the manifest; return whether there was none.
+
+    :raise DynamicsError: the folder has results of another robot or other settings.
+    """
     for name in MANIFESTS:
         path = out / name
         if not path.exists():
@@ -121,12 +127,14 @@ def _bind(out, metadata, manifest):
         except ValueError:   # a FileError is one
             before = {}
         if before.get('digest') != metadata['digest']:
-            differ = [key for key in ('model', 'settings') if before.get(key) != metadata[key]]
-            raise DynamicsError(f"out is '{out}', which has results of another "
-                                f'{" and other ".join(differ) or "version"}; name another folder, '
-                                f"or remove its '{name}' and files")
-    if not (out / manifest).exists():
+            differ = [words for key, words in DIFFERENT.items() if before.get(key) != metadata[key]]
+            raise DynamicsError(f"out is '{out}', which has results "
+                                f'{" and ".join(differ) or "of another version"}; name another '
+                                f"folder, or remove its '{name}' and files")
+    first = not (out / manifest).exists()
+    if first:
         write_whole(out / manifest, json.dumps(metadata, indent=1) + '\n')
+    return first
 
 
 def _finished(pairs, digest):

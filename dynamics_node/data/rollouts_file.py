@@ -22,7 +22,7 @@ from dynamics_node.data.result_file import (
 )
 from dynamics_node.data.settings import metadata_of
 from dynamics_node.data.sources import SourceFile
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, NotFinite
 from dynamics_node.kernels.result_types import ForwardDynamicsDerivatives
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.robot.dispatch import WORTH_WAITING
@@ -145,8 +145,8 @@ def _roll_out(robot, settings, opened, source, target):
     rows = max(1, min(MOST_ROWS, MOST_NUMBERS // numbers))
     with result_file(target, schema, codec, source, counts) as writer:
         for batch in opened.batches(rows):
-            values, marks = _computed(robot, settings, batch, sizes)
-            write_rows(writer, schema, batch, [x.astype(dtype) for x in values], marks)
+            values, marks = _computed(robot, settings, batch, sizes, dtype)
+            write_rows(writer, schema, batch, values, marks)
             counts['rows'] += len(marks)
             counts['marked'] += int((marks > 0).sum())
             for name, bit in MARKS.items():
@@ -170,8 +170,11 @@ def _schema(robot, settings, schema, sizes, dtype):
     return result_schema(schema, settings.keep, fields, metadata)
 
 
-def _computed(robot, settings, batch, sizes):
-    """Return ([values of each column, (N, size)], marks) of a batch."""
+def _computed(robot, settings, batch, sizes, dtype):
+    """Return ([values of each column, (N, size)], marks) of a batch.
+
+    Numbers that are finite, but not in a shorter type, are marked too.
+    """
     q, v, torque = _read(robot, settings, batch)
     bad = ~np.isfinite(q).all(axis=1) | ~np.isfinite(v).all(axis=1) | _not_unit(robot, q)
     lost = ~np.isfinite(torque).all(axis=(1, 2))
@@ -181,7 +184,9 @@ def _computed(robot, settings, batch, sizes):
         q, v, torque = q.copy(), v.copy(), torque.copy()
         q[bad], v[bad], torque[lost] = robot.neutral(), 0.0, 0.0
     starts = Starts(robot, settings, q, v, torque)
-    values = [x.reshape(len(marks), size) for x, size in zip(_results(starts), sizes)]
+    found = _results(starts)
+    with np.errstate(over='ignore'):
+        values = [x.reshape(len(marks), size).astype(dtype) for x, size in zip(found, sizes)]
     diverged = ~np.all([np.isfinite(x).all(axis=1) for x in values], axis=0)
     marks[diverged & (marks == 0)] |= MARKS['diverged']
     for x in values:
@@ -190,15 +195,15 @@ def _computed(robot, settings, batch, sizes):
 
 
 def _results(starts):
-    """Return the values of each column, NaN for motions that diverge.
+    """Return the values of each column, NaN for rows of motions that diverge or of large numbers.
 
-    One such motion ends the calculation of all: it is found by halves.
+    One such row ends the calculation of all: it is found by halves.
     """
     n = len(starts.q)
     try:
         return [np.array(QUANTITIES[name].compute(starts)).reshape(n, -1)
                 for name in starts.settings.columns]
-    except Diverges:
+    except (Diverges, NotFinite):
         if n == 1:
             robot, settings = starts.robot, starts.settings
             return [np.full((1, QUANTITIES[name].size(robot, settings.periods)), np.nan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dynamics_node.errors import DynamicsError
@@ -136,8 +137,25 @@ class LivePage:
         trajectory = None if self._allowed is None else self._allowed.trajectory
         if trajectory is not None:   # in a thread: meshes of a large robot take seconds
             self._checking = threading.Thread(
-                target=_warn_of_collisions, args=(self._view, model, trajectory), daemon=True)
+                target=self._check, args=(self._view, model, trajectory), daemon=True)
             self._checking.start()
+
+    def _check(self, view: LivePanels, model: NodeModel, trajectory: NamedTrajectory) -> None:
+        """Show which links would touch each other along a trajectory."""
+        self._warn(view, [f'{trajectory.name}: self-collisions are being looked for'])
+        try:
+            found = trajectory_collisions(model.robot, model.text, trajectory.points).warnings
+        except DynamicsError as error:
+            found = (str(error),)
+        except Exception as error:   # the page says so: there is no other place
+            found = (f'self-collisions could not be checked: {error!r}',)
+        self._warn(view, [f'{trajectory.name}: {text}' for text in found])
+
+    def _warn(self, view: LivePanels, warnings: Sequence[str]) -> None:
+        """Show warnings about the trajectory, unless another robot has been drawn meanwhile."""
+        with self._drawing:
+            if self._view is view:
+                view.warn(warnings)
 
     def _add_controls(self, client: viser.ClientHandle) -> None:
         """Give a client controls of its own, once for each robot that is drawn."""
@@ -164,13 +182,3 @@ class LivePage:
         """Update the page until an event is set."""
         while not stopped.wait(PERIOD):
             self.update()
-
-
-def _warn_of_collisions(view: LivePanels, model: NodeModel, trajectory: NamedTrajectory) -> None:
-    """Show which links would touch each other along a trajectory."""
-    view.warn([f'{trajectory.name}: self-collisions are being looked for'])
-    try:
-        found = trajectory_collisions(model.robot, model.text, trajectory.points).warnings
-    except DynamicsError as error:
-        found = (str(error),)
-    view.warn([f'{trajectory.name}: {text}' for text in found])

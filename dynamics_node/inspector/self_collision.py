@@ -51,12 +51,14 @@ class SelfCollisions(NamedTuple):
     """The self-collisions of a motion, and why some links were not checked."""
 
     found: tuple[SelfCollision, ...]    # at most one of each pair of links, in the order of time
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]              # shapes that are missing, or loops that do not close
+    touching: tuple[str, ...] = ()      # pairs that touch in the neutral configuration already
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Texts for a user."""
-        return (*(f'self-collision: {each}' for each in self.found), *self.notes)
+        return (*(f'self-collision: {each}' for each in self.found), *self.notes,
+                *([TOUCHING.format(pairs=', '.join(self.touching))] if self.touching else []))
 
 
 class _Hull(NamedTuple):
@@ -90,9 +92,9 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
         check_kind('urdf_folder', urdf_folder, (str, os.PathLike))
         urdf_folder = Path(urdf_folder)
     hulls, missing = _hulls(robot.model, check_kind('urdf', urdf, str), urdf_folder)
-    notes = [WITHOUT_MESHES.format(links=', '.join(missing))] if missing else []
+    notes = (WITHOUT_MESHES.format(links=', '.join(missing)),) if missing else ()
     if len(hulls) < 2:
-        return SelfCollisions((), (*notes, *([] if missing else [NO_SHAPES])))
+        return SelfCollisions((), notes or (NO_SHAPES,))
     still = _poses(robot, q[:1] if robot.loops.constraints else robot.neutral()[None])
     poses = _poses(robot, q)
     found, touching = [], []
@@ -105,9 +107,7 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
             touching.append(' and '.join(names))
         elif (at := first(poses)) is not None:
             found.append(SelfCollision(names, float(times[at])))
-    if touching:
-        notes.append(TOUCHING.format(pairs=', '.join(touching)))
-    return SelfCollisions(tuple(sorted(found, key=lambda each: each.time)), tuple(notes))
+    return SelfCollisions(tuple(sorted(found, key=lambda each: each.time)), notes, tuple(touching))
 
 
 # Shapes -------------------------------------------------------------------------------------------

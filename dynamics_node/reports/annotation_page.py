@@ -27,7 +27,7 @@ def annotation_report_page(annotation: Annotation) -> tuple[str, dict]:
         f'Annotated data set: {annotation.metadata["robot"]}',
         {'model': annotation.metadata['model'], 'folder': annotation.out},
         facts({'rows': f'{counts["rows"]}', 'episodes': f'{counts["episodes"]}',
-               'files': f'{len(annotation.files)}', 'not readable': f'{len(annotation.failed)}',
+               'files': f'{len(annotation.files)}', 'failed': f'{len(annotation.failed)}',
                'marked rows': f'{counts["marked"] / rows:.2%}'}),
         section('Added columns', table('Names and units', {
             'column': [settings['prefix'] + name for name in settings['columns']],
@@ -42,7 +42,7 @@ def annotation_report_page(annotation: Annotation) -> tuple[str, dict]:
                     'share [%]': np.array([100.0 * counts[name] / rows for name in MARKS]),
                     'meaning': [MEANINGS[name] for name in MARKS]})),
         section('Files', _files(annotation)),
-        section('Not readable', bullets(annotation.failed.values())) if annotation.failed else None)
+        section('Failed', bullets(annotation.failed.values())) if annotation.failed else None)
     return html, {**annotation.metadata, 'counts': counts, 'files': annotation.files,
                   'failed': annotation.failed, 'resumed': annotation.resumed,
                   'seconds': annotation.seconds}

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.algorithms.wrenches import body_wrenches
 from dynamics_node.constrained.constraint import Constraint
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, NotFinite
 from dynamics_node.kernels.keys import KernelKey, has_kernel, key_of
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
 from dynamics_node.kernels.shapes import input_shape, result_shapes, state_shapes, uniform_values
@@ -131,15 +131,18 @@ class Dispatcher:
     def _refused(self, key, states):
         """Compute in NumPy the states that a kernel refused.
 
-        With constraints a singular configuration is no error, and may be one state of a thousand:
-        the batch is halved until only such states are computed in NumPy.
+        It may be one state of a thousand: a singular configuration, which with constraints is no
+        error, or a number that is too large. The batch is halved until only such states are
+        computed in NumPy.
         """
         half = len(states[0]) // 2
-        if not key.constraints or states[0].ndim == 1 or half == 0:
+        if states[0].ndim == 1 or half == 0:
             return self._in_numpy(key, states)
         caller = self._caller(key)   # another thread may have cleared the callers
         halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
                   for rows in (slice(half), slice(half, None))]
+        if not isinstance(halves[0], tuple):
+            return np.concatenate(halves)
         return tuple.__new__(key.spec.result, [np.concatenate(parts) for parts in zip(*halves)])
 
     # Calls -----------------------------------------------------------------------------------
@@ -283,7 +286,7 @@ def _finite(result):
     def check(part):
         part = np.asarray(part, dtype=float)
         if not np.isfinite(part).all():
-            raise DynamicsError('the result is not finite: the values are too large')
+            raise NotFinite('the result is not finite: the values are too large')
         return part
     return _map(check, result)
 

@@ -18,7 +18,7 @@ from dynamics_node.algorithms.operational_space import (
 )
 from dynamics_node.checks import at_least_zero, flag
 from dynamics_node.constrained.closed_dynamics import inverse_of_inertia
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, NotFinite
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.robot import arguments, task_arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
@@ -219,7 +219,7 @@ class TaskSpace:
         with np.errstate(all='ignore'):  # results that are not finite are refused below
             v = joint_velocities(levels, nv, penalties, preferred, damping)
         if not np.isfinite(v).all():
-            raise DynamicsError('the result is not finite: the values are too large')
+            raise NotFinite('the result is not finite: the values are too large')
         return v
 
     # Whole-body control ----------------------------------------------------------------------

@@ -44,7 +44,7 @@ def test_a_damaged_file_is_named(data_set, tmp_path, capsys):
     file.write_bytes(b'nothing')
     assert annotate(data_set, '--columns', 'gravity', '--out', tmp_path / 'out') == 1
     shown = capsys.readouterr().out
-    assert shown.startswith('not readable: ') and 'episode_000001' in shown
+    assert shown.startswith('failed: ') and 'episode_000001' in shown
     assert '1300 rows of 2 episodes' in shown
 
 

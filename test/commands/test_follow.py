@@ -66,6 +66,39 @@ def test_a_trajectory_along_which_links_touch_is_sent_only_by_force(
     assert free.out == '' and 'no node subscribes to /absent/reference' in free.err
 
 
+@pytest.mark.parametrize('shape', ['mesh filename="package://none/link.stl"', 'nothing'])
+def test_a_trajectory_that_cannot_be_checked_is_sent_only_by_force(
+        ros_environment, tmp_path, capsys, shape):
+    """Its meshes are not found, or there are no shapes."""
+    (tmp_path / 'robot.urdf').write_text(chain(shape))
+    (tmp_path / 'motion.csv').write_text(TABLE)
+    words = ('follow', str(tmp_path / 'motion.csv'), '--urdf', str(tmp_path / 'robot.urdf'),
+             '--node', '/absent', '--timeout', '0.2')
+    for more, reason in (((), '--force sends it'), (('--force',), 'no node subscribes')):
+        assert executable.main((*words, *more)) == 2
+        said = capsys.readouterr()
+        assert said.out.startswith('warning: self-collisions') and reason in said.err
+        assert said.err.count('\n') == 1
+
+
+def test_links_that_touch_in_the_neutral_configuration_need_no_force(
+        ros_environment, tmp_path, capsys):
+    """They are named; most robots have some."""
+    (tmp_path / 'robot.urdf').write_text(chain('capsule radius="0.7" length="0.8"'))
+    (tmp_path / 'motion.csv').write_text(TABLE)
+    assert executable.main(('follow', str(tmp_path / 'motion.csv'), '--urdf', str(
+        tmp_path / 'robot.urdf'), '--node', '/absent', '--timeout', '0.2')) == 2
+    said = capsys.readouterr()
+    assert 'link_1 and link_3' in said.out and 'no node subscribes' in said.err
+
+
+def test_force_without_a_urdf_is_refused(tmp_path, capsys):
+    """It would look as if something had been checked."""
+    (tmp_path / 'motion.csv').write_text(TABLE)
+    assert follow(tmp_path / 'motion.csv', '--force') == 2
+    assert '--force is given without --urdf' in capsys.readouterr().err
+
+
 def test_a_file_that_cannot_be_read_is_refused_before_the_node_is_looked_for(tmp_path, capsys):
     assert follow(tmp_path / 'nowhere.yaml') == 2
     assert 'nowhere.yaml' in capsys.readouterr().err

@@ -6,6 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dynamics_node.commands.main import main
+from dynamics_node.data.rollouts_file import QUANTITIES
+from dynamics_node.data.settings import CODECS
 from dynamics_node.example_robots import ARM7
 
 LOCKED = [word for k in range(3, 8) for word in ('--lock', f'joint_{k}=0.3')]
@@ -36,6 +38,24 @@ def test_files_are_written_and_counted(source, tmp_path, capsys):
         'q', 'torque', 'q_end', 'v_end', 'rollout_marks']
     assert run(source, *words) == 0
     assert '1 of them finished before' in capsys.readouterr().out
+
+
+def test_a_file_that_fails_is_named(source, tmp_path, capsys):
+    """It can be read: its lists are those of another robot."""
+    other = tmp_path / 'zz.parquet'
+    pq.write_table(pa.table({'q': [*np.ones((10, 3))], 'torque': [*np.ones((10, 6))]}), other)
+    words = ('--at-rest', '--period', 0.0004, '--out', tmp_path / 'out')
+    assert run(source, other, *words) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"failed: {other}: column 'q' has lists of 3 numbers; expected 2\n")
+    assert '10 rows in 1 files' in shown
+
+
+def test_the_help_names_every_codec_and_column(capsys):
+    with pytest.raises(SystemExit):
+        main(('rollouts', '--help'))
+    shown = capsys.readouterr().out
+    assert [name for name in (*CODECS, *QUANTITIES) if name not in shown] == []
 
 
 @pytest.mark.parametrize(('words', 'reason'), [

@@ -259,6 +259,7 @@ def test_seven_axes_in_float32(tmp_path, fast_arm):
     ({'columns': ['mass']}, "'mass'"), ({'effort_meaning': 'unknown'}, 'effort_meaning'),
     ({'effort_meaning': None}, 'effort_meaning'), ({'cutoff': 30.0}, 'at most 20'),
     ({'cutoff': -1.0}, 'cutoff is'), ({'keep': ['x']}, "no column 'x'"),
+    ({'keep': ['timestamp', 'timestamp']}, "keep has 'timestamp' twice"),
     ({'precision': 'float16'}, 'float32'), ({'compression': 'zip'}, 'zstd'),
     ({'columns': ['forward_dynamics_dq'], 'effort_meaning': 'output_torque'},
      'forward_dynamics_dq needs the torque of the motors'),

@@ -114,6 +114,37 @@ def test_bad_rows_are_marked_and_kept(robot, tmp_path):
     assert np.isnan(values(found, 'q_end')[~good]).all()
 
 
+@pytest.mark.parametrize('columns', [['acceleration'], ['acceleration_dq', 'acceleration']])
+def test_rows_with_numbers_that_are_too_large_are_marked_and_kept(robot, tmp_path, columns):
+    """As those that diverge."""
+    q, v, torque = states(robot, 40)
+    v[5], torque[8] = 1e200, 1e308
+    write(tmp_path / 'a.parquet', q, v, torque)
+    done = rollouts(robot, tmp_path / 'a.parquet', tmp_path / 'out', columns=columns)
+    found = pq.read_table(tmp_path / 'out' / 'a.parquet')
+    marks = found['rollout_marks'].to_numpy()
+    assert {k: int(marks[k]) for k in np.flatnonzero(marks)} == {5: 4, 8: 4}
+    assert done.counts['diverged'] == done.counts['marked'] == 2
+    good = marks == 0
+    want = robot.forward_dynamics(q[good], v[good], torque[good, 0])
+    assert np.array_equal(values(found, 'acceleration')[good], want)
+    assert np.isnan(values(found, 'acceleration')[~good]).all()
+
+
+@pytest.mark.filterwarnings('error')
+def test_rows_that_are_too_large_for_float32_are_marked(robot, tmp_path):
+    q, v, torque = states(robot, 10)
+    torque[3] = 1e60
+    write(tmp_path / 'a.parquet', q, v, torque)
+    for precision, wanted in (('float64', []), ('float32', [3])):
+        rollouts(robot, tmp_path / 'a.parquet', tmp_path / precision, columns=['acceleration'],
+                 precision=precision)
+        found = pq.read_table(tmp_path / precision / 'a.parquet')
+        marked = found['rollout_marks'].to_numpy() == 4
+        assert np.flatnonzero(marked).tolist() == wanted
+        assert (np.isnan(values(found, 'acceleration')).all(axis=1) == marked).all()
+
+
 def test_motions_that_begin_at_rest_and_other_names(robot, tmp_path):
     q, v, torque = states(robot, 10)
     write(tmp_path / 'a.parquet', q, v, torque)
@@ -139,8 +170,27 @@ def test_finished_files_are_kept_and_the_result_is_equal(robot, shards, tmp_path
     assert done.resumed == 1 and shown[-1] == (1.0, '3 of 3 files')
     assert [file.read_bytes() for file in files] == before
     assert not list((tmp_path / 'out').glob('*.partial'))
-    with pytest.raises(DynamicsError, match='other settings'):
+    with pytest.raises(DynamicsError, match='which has results of other settings; name'):
         rollouts(robot, shards, tmp_path / 'out', 2 * PERIOD)
+    with pytest.raises(DynamicsError, match='results of another model; name'):
+        rollouts(robot.with_payload('cup', 'tool0', 1.0), shards, tmp_path / 'out', PERIOD)
+
+
+def test_a_run_that_wrote_nothing_leaves_its_folder_to_other_settings(robot, shards, tmp_path):
+    """One that wrote a file, or had written one before, does not."""
+    q, v, torque = states(robot)
+    for k in range(3):
+        write(shards / f'{k}.parquet', q[:, :1], v, torque)
+    with pytest.raises(DynamicsError, match='lists of 1 numbers'):
+        rollouts(robot, shards, tmp_path / 'out', PERIOD)
+    assert not list((tmp_path / 'out').iterdir())
+    write(shards / '0.parquet', q, v, torque)
+    done = rollouts(robot, shards, tmp_path / 'out', 2 * PERIOD)
+    assert [*done.files] == ['0.parquet'] and len(done.failed) == 2
+    with pytest.raises(DynamicsError, match='lists of 1 numbers'):
+        rollouts(robot, shards / '1.parquet', tmp_path / 'out', 2 * PERIOD)
+    with pytest.raises(DynamicsError, match='results of other settings'):
+        rollouts(robot, shards, tmp_path / 'out', PERIOD)
 
 
 @pytest.mark.parametrize('engine', sorted(MODULES))
@@ -163,12 +213,22 @@ def test_engines_write_equal_files(robot, shards, tmp_path, engine):
     ({'torque': 'name'}, 'list of numbers'), ({'torque': 3}, 'torque is'),
     ({'engine': 'spark'}, 'engine is'), ({'precision': 'float16'}, 'float32'),
     ({'compression': 'zip'}, 'zstd'), ({'prefix': 3}, 'prefix is'),
-    ({'progress': 3}, 'progress is'), ({'keep': ['x']}, "no column 'x'")])
+    ({'progress': 3}, 'progress is'), ({'keep': ['x']}, "no column 'x'"),
+    ({'keep': ['q', 'name', 'q']}, "keep has 'q' twice")])
 def test_invalid_arguments_are_named(robot, shards, tmp_path, options, words):
     with pytest.raises(DynamicsError) as error:
         rollouts(robot, shards, tmp_path / 'out', **{'period': PERIOD, **options})
     assert words in str(error.value)
     assert not (tmp_path / 'out').exists()
+
+
+def test_torques_that_are_no_lists_are_refused(robot, tmp_path):
+    """A dictionary has values too."""
+    q, v, _ = states(robot, 10)
+    pq.write_table(pa.table({'q': [*q], 'v': [*v], 'torque': pa.array(
+        ['a'] * 10).dictionary_encode()}), tmp_path / 'a.parquet')
+    with pytest.raises(DynamicsError, match="column 'torque' has values of type dict.* a list of"):
+        rollouts(robot, tmp_path / 'a.parquet', tmp_path / 'out', PERIOD)
 
 
 def test_torques_of_another_robot_are_refused(robot, tmp_path):

@@ -1,15 +1,30 @@
 """Test the compiled filter against that of identification, which is SciPy's."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from dynamics_node.compiler import cache
+from dynamics_node.compiler import kernel as compiled
 from dynamics_node.data import filter_kernel
 from dynamics_node.data.filter_kernel import BLOCK, zero_phase
 from dynamics_node.identification.filtering import low_pass_parts
 
+pytestmark = pytest.mark.usefixtures('kernels')
 RATE = 100.0
 EPS = np.finfo(float).eps
+WITHOUT_LLVMLITE = """
+import sys
+sys.modules['llvmlite'] = None
+import numpy as np
+from dynamics_node.data import annotate
+from dynamics_node.data.filter_kernel import zero_phase
+from dynamics_node.identification.filtering import low_pass_parts
+x = np.sin(np.arange(300.0)).reshape(100, 3)
+assert np.array_equal(zero_phase([x], 100.0, 3.0)[0], low_pass_parts([x], 100.0, 3.0)[0])
+"""
 
 
 def parts_of(lengths, columns=3):
@@ -60,7 +75,41 @@ def test_the_machine_code_is_read_from_the_cache(monkeypatch, tmp_path):
     written = []
     monkeypatch.setattr(cache, 'write', lambda name, *content, write=cache.write: (
         written.append(name), write(name, *content)))
-    build = filter_kernel._kernel.__wrapped__
     for _ in range(2):
-        assert build(False).inputs == (BLOCK, 4)
+        assert filter_kernel._made(False).inputs == (BLOCK, 4)
     assert len(written) == 1
+
+
+@pytest.fixture
+def forgotten():
+    """Kernels are made anew in this test, and after it."""
+    filter_kernel._kernel.cache_clear()
+    filter_kernel._sections.cache_clear()
+    yield
+    filter_kernel._kernel.cache_clear()
+    filter_kernel._sections.cache_clear()
+
+
+def is_of_scipy(cutoff=3.0):
+    parts = parts_of((40, 300, 301))
+    found, wanted = zero_phase(parts, RATE, cutoff), low_pass_parts(parts, RATE, cutoff)
+    return all(np.array_equal(x, y) for x, y in zip(found, wanted))
+
+
+def test_compilation_that_is_switched_off_leaves_the_filter_to_scipy(forgotten, monkeypatch):
+    assert not is_of_scipy()
+    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '0')
+    assert is_of_scipy()
+
+
+def test_a_kernel_that_gives_other_results_is_not_used(forgotten, monkeypatch, tmp_path):
+    """Nor written to the cache."""
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
+    monkeypatch.setattr(compiled, '_agree', lambda *arguments: False)
+    assert is_of_scipy()
+    assert not list(tmp_path.rglob('*.kernel'))
+
+
+def test_llvmlite_is_not_needed():
+    """SciPy filters in a process that cannot import it."""
+    subprocess.run([sys.executable, '-c', WITHOUT_LLVMLITE], check=True, timeout=60)

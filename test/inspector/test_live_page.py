@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -84,6 +85,50 @@ def test_links_that_the_trajectory_lets_touch_are_named_above_its_buttons(watche
             assert all(text == '' for text in shown) or expected
     finally:
         server.stop()
+
+
+@pytest.fixture
+def folding_page(watched):
+    """A page with a trajectory; its robot is not drawn yet."""
+    urdf, (times, q) = chain(), folding(11)
+    robot = Robot.from_urdf(urdf, compile=False)
+    points = TimedPoints(robot.joint_names, times, q, None, None)
+    server = open_server(port=0)
+    watched.live(model=model_of(robot, urdf))
+    yield LivePage(server, watched, watched.allowed(NamedTrajectory('fold.csv', points)))
+    server.stop()
+
+
+def test_a_trajectory_that_cannot_be_checked_is_said_so(folding_page, monkeypatch):
+    """Whatever the error is."""
+    def fail(*arguments):
+        raise RuntimeError('no memory')
+    monkeypatch.setattr(live_page, 'trajectory_collisions', fail)
+    folding_page.update()
+    folding_page._checking.join(30.0)
+    for box in folding_page._view._touching:
+        assert 'fold.csv: self-collisions could not be checked: ' in box._shown
+        assert 'no memory' in box._shown and 'looked for' not in box._shown
+
+
+def test_warnings_about_a_robot_that_is_drawn_no_more_are_not_shown(
+        folding_page, watched, monkeypatch):
+    """Its boxes are gone: viser would raise an error in the thread."""
+    going_on, errors, check = threading.Event(), [], live_page.trajectory_collisions
+    monkeypatch.setattr(threading, 'excepthook', errors.append)
+    monkeypatch.setattr(live_page, 'trajectory_collisions', lambda *arguments: (
+        going_on.wait(30.0), check(*arguments))[1])
+    folding_page.update()
+    before, checking = folding_page._view, folding_page._checking
+    text = chain().replace('mass value="1"', 'mass value="2"')
+    watched.live(model=model_of(Robot.from_urdf(text, compile=False), text))
+    folding_page.update()
+    assert folding_page._view is not before
+    going_on.set()
+    for thread in (checking, folding_page._checking):
+        thread.join(30.0)
+    assert not errors
+    assert all('link_1 touches link_3' in box._shown for box in folding_page._view._touching)
 
 
 def test_a_fault_is_said_in_words(page, watched):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dynamics_node import Constraint, DynamicsError, Robot
+from dynamics_node.errors import NotFinite
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.keys import key_of
 from dynamics_node.robot import dispatch
@@ -22,6 +23,21 @@ def test_a_number_of_threads_that_is_none_is_refused(text, monkeypatch):
     monkeypatch.setenv('DYNAMICS_NODE_THREADS', text)
     with pytest.raises(DynamicsError, match=f"DYNAMICS_NODE_THREADS is '{text}'"):
         Robot.from_urdf(ARM7, compile=False)
+
+
+def test_a_large_batch_with_one_number_that_is_too_large_is_refused_soon(kernels, monkeypatch):
+    """NumPy computes only that state; it would take as long for each of the others."""
+    robot = Robot.from_urdf(ARM7)
+    q, v, tau = 0.5 * np.random.default_rng(0).normal(size=(3, 1000, 7))
+    robot.forward_dynamics(q, v, tau)
+    v[100] = 1e200
+    computed = []
+    monkeypatch.setattr(dispatch.Dispatcher, '_in_numpy', lambda self, key, states, compute=(
+        dispatch.Dispatcher._in_numpy): (computed.append(len(states[0])),
+                                         compute(self, key, states))[1])
+    with pytest.raises(NotFinite, match='the values are too large'):
+        robot.forward_dynamics(q, v, tau)
+    assert computed == [1]
 
 
 def test_a_batch_with_refused_states_is_computed_while_callers_are_cleared(kernels):
