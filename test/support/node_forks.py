@@ -116,7 +116,8 @@ class Forked:
     def send_signal(self, number):
         """Send a signal if the process has not ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):   # its end is not reported yet
+                os.kill(self.pid, number)
 
     def kill(self):
         self.send_signal(signal.SIGKILL)

@@ -25,7 +25,6 @@ from dynamics_node.ros.identification.memory_limit import limit_memory
 
 NICE = 10            # increment of the process's nice value
 PART = 500           # joint states that are pickled in one go: 0.2 ms
-PATIENCE = 5.0       # [s] to wait for the end of a process that was killed
 
 
 class WorkerMessage(NamedTuple):
@@ -81,11 +80,14 @@ class WorkerProcess:
         return messages
 
     def stop(self) -> None:
-        """Kill the process, if there is one."""
+        """Kill the process, if there is one; do not wait until it has ended.
+
+        At its low priority that took more than 5 s on a busy machine.
+        """
         if self._process is not None:
-            self._process.kill()
-            self._process.wait(PATIENCE)
-            self._process = None
+            process, self._process = self._process, None
+            process.kill()
+            threading.Thread(target=process.wait, daemon=True).start()   # no zombie is left
 
 
 def _communicate(process: Any, job: Any, joint_states: Sequence[tuple[int, bytes]],
