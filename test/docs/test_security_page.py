@@ -64,10 +64,10 @@ def graph(launch_once):  # noqa: F811
             'observer.effort_meaning:=motor_torque', 'observer.frame:=link_7')
         assert node.call('model_report').success
         client, where = node.client, node.namespace
+        wait_until(lambda client=client, where=where: {(TORQUE, where), (WATCHDOG, where)}
+                   <= set(client.get_node_names_and_namespaces()), 'both nodes')
         wait_until(lambda client=client, where=where: f'{where}/dynamics_node/enable' in dict(
             client.get_service_names_and_types_by_node(TORQUE, where)), 'the torque process')
-        wait_until(lambda client=client, where=where: (WATCHDOG, where)
-                   in client.get_node_names_and_namespaces(), 'the watchdog')
         for name in ('dynamics_node', TORQUE, WATCHDOG):
             for rule, names_and_types in (
                     ('publish', client.get_publisher_names_and_types_by_node(name, where)),
