@@ -3,6 +3,11 @@
 import argparse
 import sys
 
+from dynamics_node.commands.result_arguments import (
+    add_result_arguments,
+    result_options,
+    summary,
+)
 from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of
 from dynamics_node.commands.subparsers import Subparsers
 
@@ -36,8 +41,6 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     add_robot_arguments(parser)
     parser.add_argument('files', nargs='+', help='Parquet files; patterns; their folder')
-    parser.add_argument('--out', metavar='FOLDER', required=True,
-                        help='folder of the written files; created if it does not exist')
     parser.add_argument('--period', metavar='S', type=float,
                         help='time for which a torque is held; needed for ends and motions')
     parser.add_argument('--step', metavar='S', type=float,
@@ -48,17 +51,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument('--v', metavar='NAME', default='v', help='column of velocities')
     parser.add_argument('--at-rest', action='store_true', help='there is no column of velocities')
     parser.add_argument('--torque', metavar='NAME', default='torque', help='column of torques')
-    parser.add_argument('--engine', metavar='NAME', help='dask or ray; default: threads')
-    parser.add_argument('--workers', metavar='N', type=int,
-                        help='number of workers; default: one per core')
-    parser.add_argument('--keep', metavar='NAME', nargs='+',
-                        help='columns of the sources to be written; default: all')
-    parser.add_argument('--prefix', metavar='TEXT', default='',
-                        help='text before the names of added columns')
-    parser.add_argument('--precision', default='source', help='precision of added numbers: '
-                        'float32 or float64; default: that of the positions')
-    parser.add_argument('--compression', default='source', help='none, snappy, zstd, lz4, gzip '
-                        'or brotli; default: that of the source')
+    add_result_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -71,16 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     bar = ProgressBar()
     done = rollouts(robot, arguments.files, arguments.out, arguments.period, arguments.columns,
                     q=arguments.q, v=None if arguments.at_rest else arguments.v,
-                    torque=arguments.torque, step=arguments.step, engine=arguments.engine,
-                    workers=arguments.workers, keep=arguments.keep, prefix=arguments.prefix,
-                    precision=arguments.precision, compression=arguments.compression,
-                    progress=bar)
+                    torque=arguments.torque, step=arguments.step, progress=bar,
+                    **result_options(arguments))
     bar.clear()
-    counts = done.counts
-    sys.stdout.write('\n'.join([
-        *(f'failed: {reason}' for reason in done.failed.values()),
-        f'{counts["rows"]} rows in {len(done.files)} files, {done.resumed} of them finished '
-        f'before; {counts["marked"]} rows are marked',
-        *(f'  {name}: {counts[name]}' for name in sorted(counts)
-          if name not in ('rows', 'marked') and counts[name]), '']))
+    sys.stdout.write('\n'.join([*summary(done), '']))
     return 1 if done.failed else 0

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from dynamics_node.checks import check_callable, check_kind, check_names, choice, positive
 from dynamics_node.data.engines import check_engine
 from dynamics_node.data.joint_values import check_lists
-from dynamics_node.data.resumable_run import Files, places_of, run_files, write_manifest
+from dynamics_node.data.resumable_run import Files, WrittenFiles, places_of, run_files
 from dynamics_node.data.rollouts_file import (
-    MARKS,
     QUANTITIES,
     RolloutSettings,
     check_columns,
@@ -28,30 +25,13 @@ MANIFEST = 'rollouts.json'
 COLUMNS = ('q_end', 'v_end')
 
 
-class RolloutFiles(NamedTuple):
-    """What was written, and what was found in the rows."""
-
-    out: str                          # folder
-    metadata: dict[str, Any]          # robot, model, settings and their digest
-    files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
-    failed: dict[str, str]            # source -> why it failed
-    resumed: int                      # files that an earlier run had finished
-    seconds: float                    # of this run
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Counts of all files: rows, marked rows and each mark."""
-        return {name: sum(each[name] for each in self.files.values())
-                for name in ('rows', 'marked', *MARKS)}
-
-
 def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float | None = None,
              columns: Sequence[str] = COLUMNS, *, q: str = 'q', v: str | None = 'v',
              torque: str = 'torque', step: float | None = None, engine: str | None = None,
              workers: int | None = None, keep: Sequence[str] | None = None, prefix: str = '',
              precision: str = 'source', compression: str = 'source',
-             progress: Callable[[float, str], None] | None = None) -> RolloutFiles:
-    """Write a copy of each file with the motion of each row added; return the RolloutFiles.
+             progress: Callable[[float, str], None] | None = None) -> WrittenFiles:
+    """Write a copy of each file with the motion of each row added; return the WrittenFiles.
 
     A row has the first state and the torques of a motion, as lists; the motion is that of
     `robot.rollouts`. Files that an earlier run with equal settings has finished are kept: call
@@ -65,12 +45,11 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
     :param q, v: columns of the first state, nq and nv numbers per row; v is None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
-    :param engine, workers, progress: as of annotate.
-    :param keep, prefix, precision, compression: of what is written, as of annotate.
+    :param engine, workers, progress: as in annotate.
+    :param keep, prefix, precision, compression: of what is written, as in annotate.
     :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has results
         of other settings.
     """
-    started = time.monotonic()
     check_kind('robot', robot, Robot)
     if robot.loops.constraints:
         raise DynamicsError('the robot has loops; expected a robot without loop constraints')
@@ -89,13 +68,8 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
         keep=None if keep is None else check_names('keep', keep), compression=compression)
     places = places_of(files, out)
     settings = _complete(robot, settings, places.sources[0])
-    metadata = metadata_of(robot, settings)
-    run = run_files(rollouts_file, (robot, settings), places, metadata, MANIFEST,
-                    engine, workers, progress)
-    done = RolloutFiles(str(places.out), metadata, *run, time.monotonic() - started)
-    write_manifest(places, MANIFEST, {
-        **metadata, 'counts': done.counts, 'files': done.files, 'failed': done.failed})
-    return done
+    return run_files(rollouts_file, (robot, settings), places, metadata_of(robot, settings),
+                     MANIFEST, engine, workers, progress)
 
 
 def _columns(columns, period):

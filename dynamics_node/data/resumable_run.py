@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -36,12 +37,23 @@ class Places(NamedTuple):
     targets: tuple[Path, ...]   # of each source
 
 
-class FilesDone(NamedTuple):
-    """What was done with each file."""
+class WrittenFiles(NamedTuple):
+    """What was written, and what was found in the rows."""
 
+    out: str                          # folder
+    metadata: dict[str, Any]          # robot, model, settings and their digest
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
     failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
+    seconds: float                    # of this run
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Counts of all files: rows, marked rows, each mark; of episodes, if there are any."""
+        total: Counter[str] = Counter()
+        for counts in self.files.values():
+            total.update(counts)
+        return dict(total)
 
 
 def places_of(files: Files, out: str | os.PathLike) -> Places:
@@ -56,14 +68,17 @@ def places_of(files: Files, out: str | os.PathLike) -> Places:
 
 def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object], places: Places,
               metadata: Mapping[str, Any], manifest: str, engine: str | None, workers: int,
-              progress: Callable[[float, str], None] | None) -> FilesDone:
+              progress: Callable[[float, str], None] | None) -> WrittenFiles:
     """Call function(*common, source, target) for each file that is not finished.
+
+    The manifest is written at the end: metadata and counts.
 
     :param metadata: of `settings.metadata_of`; the function writes it into each file.
     :param manifest: one of MANIFESTS.
     :param engine, workers: of `engines.run_jobs`.
     :raise DynamicsError: all files failed, or the folder has results of other settings.
     """
+    started = time.monotonic()
     first = _bind(places.out, metadata, manifest)
     found, jobs = _finished(zip(places.sources, places.targets), metadata['digest'])
     resumed, failed = len(found), {}
@@ -81,12 +96,12 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
         raise DynamicsError(next(iter(failed.values())))
     in_order = {os.path.relpath(target, places.out): found[str(target)]
                 for target in places.targets if str(target) in found}
-    return FilesDone(in_order, dict(sorted(failed.items())), resumed)
-
-
-def write_manifest(places: Places, manifest: str, content: Mapping[str, Any]) -> None:
-    """Write the manifest of a run that is complete."""
-    write_whole(places.out / manifest, json.dumps(content, indent=1) + '\n')
+    done = WrittenFiles(str(places.out), dict(metadata), in_order, dict(sorted(failed.items())),
+                        resumed, time.monotonic() - started)
+    write_whole(places.out / manifest, json.dumps({
+        **metadata, 'counts': done.counts, 'files': done.files, 'failed': done.failed},
+        indent=1) + '\n')
+    return done
 
 
 def _folder(out):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from dynamics_node.data.annotation import Annotation
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.quantities import QUANTITIES
+from dynamics_node.data.resumable_run import WrittenFiles
 from dynamics_node.reports.page import bullets, facts, note, page, section, several, table
 
 MOST_FILES = 50   # in the table: those with the largest share of marked rows
@@ -19,7 +19,7 @@ MEANINGS = {
 }
 
 
-def annotation_report_page(annotation: Annotation) -> tuple[str, dict]:
+def annotation_report_page(annotation: WrittenFiles) -> tuple[str, dict]:
     """Return (HTML page, its numbers for JSON) of an annotated data set."""
     counts, settings = annotation.counts, annotation.metadata['settings']
     rows = max(1, counts['rows'])

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.real_robots import ROBOTS
 from support.robot_data_sets import values
 
 from dynamics_node import DynamicsError, Robot
@@ -95,6 +96,20 @@ def test_a_floating_base(kernels, tmp_path):
     want = robot.rollouts(q[good], v[good], torque[good], PERIOD)
     assert np.array_equal(values(found, 'q_end')[good], want.q[:, -1])
     assert np.isnan(values(found, 'v_end')[3]).all()
+
+
+@pytest.mark.parametrize('example', ROBOTS, ids=str)
+def test_real_robots(example, tmp_path):
+    """With mimic joints, floating bases, planar joints: as robot.rollouts, to the bit."""
+    robot = Robot.from_urdf(example.urdf, base=example.base, friction=False)
+    q, v, torque = states(robot, 2)
+    torque = torque[:, :1]
+    write(tmp_path / 'a.parquet', q, v, torque)
+    done = rollouts(robot, tmp_path / 'a.parquet', tmp_path / 'out', 1e-4, ['q_end', 'v_motion'])
+    assert done.counts['marked'] == 0
+    found, want = pq.read_table(tmp_path / 'out' / 'a.parquet'), robot.rollouts(q, v, torque, 1e-4)
+    assert np.array_equal(values(found, 'q_end'), want.q[:, -1])
+    assert np.array_equal(values(found, 'v_motion'), want.v.reshape(2, -1))
 
 
 def test_bad_rows_are_marked_and_kept(robot, tmp_path):

@@ -2,7 +2,7 @@
 
 from support.html_checks import Page
 
-from dynamics_node.data import Annotation
+from dynamics_node.data import WrittenFiles
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.motion import __doc__ as table_of_marks
 from dynamics_node.reports import annotation_report_page
@@ -13,9 +13,9 @@ SETTINGS = {'columns': ['gravity', 'pose:tool<0>'], 'prefix': '', 'cutoff': None
 
 
 def test_the_page_has_the_counts():
-    found = Annotation('out', {'robot': 'arm & hand', 'model': '0123', 'settings': SETTINGS},
-                       {f'{k}.parquet': COUNTS for k in range(60)},
-                       {'bad.parquet': 'bad.parquet: <no> file'}, 1, 2.5)
+    found = WrittenFiles('out', {'robot': 'arm & hand', 'model': '0123', 'settings': SETTINGS},
+                         {f'{k}.parquet': COUNTS for k in range(60)},
+                         {'bad.parquet': 'bad.parquet: <no> file'}, 1, 2.5)
     html, numbers = annotation_report_page(found)
     page = Page(html)
     text = ' '.join(page.texts)
