@@ -20,9 +20,9 @@ from dynamics_node.data.settings import AnnotationSettings
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.cutoff import HIGHEST, cutoff_of
+from dynamics_node.identification.motion_unit_checks import position_unit, time_unit
 from dynamics_node.identification.recording import check_one_axis
 from dynamics_node.identification.recording_files import TOPIC
-from dynamics_node.identification.unit_checks import position_unit, time_unit
 from dynamics_node.observer.effort_meaning import meaning_of
 from dynamics_node.robot.robot import Robot
 

@@ -15,6 +15,7 @@ from dynamics_node.identification.loop_recording import (
     loop_motion_on_branch,
     positions_needed,
 )
+from dynamics_node.identification.motion_unit_checks import check_speeds
 from dynamics_node.identification.motor_side import check_no_currents
 from dynamics_node.identification.recording import (
     RawRecording,
@@ -27,7 +28,6 @@ from dynamics_node.identification.recording import (
 from dynamics_node.identification.recording_checks import check_recording
 from dynamics_node.identification.repeated_samples import without_copies, without_repeats
 from dynamics_node.identification.torque_checks import check_torques
-from dynamics_node.identification.unit_checks import check_speeds
 from dynamics_node.robot.robot import Robot
 
 MOST_USED = 0.7   # of the recorded time: with less after filtering, a warning

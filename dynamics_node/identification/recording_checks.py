@@ -9,8 +9,8 @@ of torques are checked when accelerations are known: see `torque_checks.py`.
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.motion_unit_checks import position_unit, time_unit, velocity_unit
 from dynamics_node.identification.recording import RawRecording, motor_names, recorded_steps
-from dynamics_node.identification.unit_checks import position_unit, time_unit, velocity_unit
 from dynamics_node.robot.robot import Robot
 
 MIN_RATE = 20.0         # [Hz] below, harmonics of usual motions fall between the samples

@@ -20,6 +20,7 @@ from dynamics_node.identification.linear_fit import condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
 from dynamics_node.identification.loop_recording import complete_recording, is_whole
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
+from dynamics_node.identification.missing_motion import missing_motion
 from dynamics_node.identification.motion_proposal import MotionProposal, propose_motions
 from dynamics_node.identification.noise import Noise
 from dynamics_node.identification.parameters import (
@@ -33,7 +34,6 @@ from dynamics_node.identification.parameters import (
 )
 from dynamics_node.identification.recording import Recording, select_joints
 from dynamics_node.identification.speed_uncertainty import speed_factors
-from dynamics_node.identification.telling_motion import telling_motion
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
 from dynamics_node.identification.validation import Residuals, compare, split
@@ -107,7 +107,7 @@ class Identification(NamedTuple):
     def missing_motion(self) -> str:
         """What to record so that the data determine all base parameters; '' if they do."""
         return '; '.join(filter(None, [*map(str, self.proposal.motions),
-                                       telling_motion(self.robot.model, self.proposal.rest)]))
+                                       missing_motion(self.robot.model, self.proposal.rest)]))
 
     def predict(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                 coupled_motors: bool = True) -> np.ndarray:

@@ -11,10 +11,10 @@ import numpy as np
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import project
+from dynamics_node.identification.motion_unit_checks import CORRELATED, named_unit, slope_of
 from dynamics_node.identification.other_conventions import other_convention, without_joint_part
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.torque_factors import TorqueRow, torque_rows
-from dynamics_node.identification.unit_checks import CORRELATED, named_unit, slope_of
 from dynamics_node.robot.robot import Robot
 
 TORQUES = (('mN m', 1e3), ('N cm', 1e2), ('kN m', 1e-3), ('kgf m', 1.0 / 9.80665),

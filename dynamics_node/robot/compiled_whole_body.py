@@ -12,9 +12,9 @@ from dynamics_node.kernels.keys import key_of
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import Bound
-from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import Task
 from dynamics_node.task_space.torque_space import DependentRows
+from dynamics_node.task_space.whole_body_setting import Setting
 
 if TYPE_CHECKING:
     from dynamics_node.task_space.whole_body import WholeBody

@@ -30,9 +30,9 @@ from dynamics_node.task_space.closed_form import arm_of_parts, kernels_of
 from dynamics_node.task_space.closed_newton_step import ClosedNewtonStep
 from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
 from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
-from dynamics_node.task_space.setting import setting_of
 from dynamics_node.task_space.target import Target, parts_of
 from dynamics_node.task_space.tasks import AXES, Task
+from dynamics_node.task_space.whole_body_setting import setting_of
 
 if TYPE_CHECKING:
     from dynamics_node.robot.robot import Robot

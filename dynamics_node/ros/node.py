@@ -35,7 +35,7 @@ from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.caps import caps_of
 from dynamics_node.ros.parameters.declared import NodeParameters, checked, declared_name
 from dynamics_node.ros.parameters.declaring_node import DeclaringNode
-from dynamics_node.ros.parameters.fit import check_fit, torque_misfits
+from dynamics_node.ros.parameters.robot_mismatch import check_fit, torque_misfits
 from dynamics_node.ros.rclpy_internals import parameter_overrides, tolerate_invalid_transitions
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES

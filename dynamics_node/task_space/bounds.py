@@ -17,8 +17,8 @@ from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.joint_limits import acceleration_limits
-from dynamics_node.task_space.setting import Setting, picked
 from dynamics_node.task_space.tasks import one_axis_joints
+from dynamics_node.task_space.whole_body_setting import Setting, picked
 
 if TYPE_CHECKING:
     from dynamics_node.task_space.whole_body import WholeBodyProblem

@@ -8,9 +8,9 @@ from dynamics_node.errors import UnknownName
 from dynamics_node.spatial import se3
 from dynamics_node.task_space.bounds import Bound, joint_limit_rows
 from dynamics_node.task_space.joint_limits import FAR
-from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import AXES, Task, one_axis_joints
 from dynamics_node.task_space.torque_space import Part
+from dynamics_node.task_space.whole_body_setting import Setting
 
 
 def part_of(structure: tuple, setting: Setting) -> Part:

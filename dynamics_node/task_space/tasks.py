@@ -18,7 +18,7 @@ from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
-from dynamics_node.task_space.setting import picked
+from dynamics_node.task_space.whole_body_setting import picked
 
 if TYPE_CHECKING:
     from dynamics_node.task_space.whole_body import WholeBodyProblem

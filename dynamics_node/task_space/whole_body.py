@@ -19,8 +19,8 @@ from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
 from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.qp import Status, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
-from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
+from dynamics_node.task_space.whole_body_setting import Setting
 
 # P = A' A of the tasks counts as definite if each pivot exceeds this share of its diagonal entry.
 # So the rule depends neither on units nor on the sizes of links: a wrist beside a hip is no defect.

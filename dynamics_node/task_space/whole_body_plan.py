@@ -20,7 +20,6 @@ from dynamics_node.task_space.bounds import (
     torque_limits,
 )
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
-from dynamics_node.task_space.setting import Setting
 from dynamics_node.task_space.task_numbers import (
     endless_places,
     limit_numbers,
@@ -30,6 +29,7 @@ from dynamics_node.task_space.task_numbers import (
 from dynamics_node.task_space.tasks import TURN, Task, one_axis_joints
 from dynamics_node.task_space.torque_space import TorqueSpace, number_count, row_count
 from dynamics_node.task_space.whole_body import TOUCHED, WholeBody, best_by_one_qp, check
+from dynamics_node.task_space.whole_body_setting import Setting
 
 MOST_PLANS = 64  # kept, over all robots
 

@@ -8,9 +8,9 @@ from support.simple_recordings import recorded
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
+from dynamics_node.identification.motion_unit_checks import velocity_unit
 from dynamics_node.identification.preparation import prepare
 from dynamics_node.identification.recording import raw_recording
-from dynamics_node.identification.unit_checks import velocity_unit
 
 # Three joints are enough for every fault.
 LOCKED = {'joint_3': 0.3, 'joint_5': 0.0, 'joint_6': 0.5, 'joint_7': 0.0}

@@ -126,7 +126,7 @@ def test_a_goal_is_refused_with_its_code_and_the_field(current, name):
 
 
 def test_a_tolerance_of_a_joint_that_the_robot_lacks_is_ignored(current):
-    """Another robot may have come since it was set; fit.py refuses it for this one."""
+    """Another robot may have come since it was set; robot_mismatch.py refuses it for this one."""
     found = read(current, goal(), path_tolerance=PerJoint(0.1, {'wrist': 0.2})).tolerances
     np.testing.assert_array_equal(found.path_position, [0.1, 0.1])
 

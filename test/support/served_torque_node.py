@@ -7,8 +7,8 @@ from std_srvs.srv import SetBool
 
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.link import pair
 from dynamics_node.ros.parameters import declared
+from dynamics_node.ros.process_link import pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, RingWriter, create_memory
 from dynamics_node.ros.torque import last_torque
 from dynamics_node.ros.torque.records import Command, Reply, Setup

@@ -13,8 +13,8 @@ from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.robot.urgent_kernel import compile_urgently
 from dynamics_node.ros.child_process import start_python, wait_for_end
 from dynamics_node.ros.identification.worker_process import WorkerMessage
-from dynamics_node.ros.link import Link, pair
 from dynamics_node.ros.long_requests.request_job import RequestJob
+from dynamics_node.ros.process_link import Link, pair
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
 

@@ -22,8 +22,8 @@ from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.free_memory import MemoryReturn
 from dynamics_node.ros.identification.worker_process import NICE, WorkerMessage
-from dynamics_node.ros.link import Link
 from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
+from dynamics_node.ros.process_link import Link
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
 IDLE = 1.0   # [s] after which the last reply has been sent, and its memory is free

@@ -17,9 +17,9 @@ from dynamics_node.ros.frame_prefix import remove_prefix
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import REFERENCE, overridable
+from dynamics_node.ros.torque.frame_lookup import FrameLookup
 from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.ros.torque.reference_order import Follow
-from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_message, six
 from dynamics_node.spatial import so3
 
@@ -38,13 +38,13 @@ class CartesianReferences:
 
     def __init__(self, node: Node, node_state: NodeState, pipeline: TorquePipeline,
                  measured: Callable[[], MeasuredSnapshot | None],
-                 follow: Follow, seen_from: SeenFrom) -> None:
+                 follow: Follow, frame_lookup: FrameLookup) -> None:
         """Create the subscriptions.
 
         :param measured: returns the measured state, None while there is no robot.
         """
         self._node_state, self._pipeline = node_state, pipeline
-        self._measured, self._seen_from = measured, seen_from
+        self._measured, self._frame_lookup = measured, frame_lookup
         kinds = {'pose': (PoseStamped, self._pose), 'twist': (TwistStamped, self._twist),
                  'wrench': (WrenchStamped, self._wrench)}
         self.readers = {name: partial(self._read, name, *kinds[name]) for name in kinds}
@@ -64,7 +64,7 @@ class CartesianReferences:
         :param pose: of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_message(data, kind)
-        if self._seen_from.ask_if_no_link(number, name, message.header, data, pose):
+        if self._frame_lookup.ask_if_no_link(number, name, message.header, data, pose):
             return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
         measured, seen_from = self._measured(), message.header.frame_id if pose is None else pose

@@ -24,8 +24,8 @@ from dynamics_node.control.task_reference import task_reference
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.parameters.fit import torque_limits
 from dynamics_node.ros.parameters.observer import UNDECLARED, ObserverParameters
+from dynamics_node.ros.parameters.robot_mismatch import torque_limits
 from dynamics_node.ros.parameters.torque import (
     TorqueParameters,
     driven_joints,
@@ -35,10 +35,10 @@ from dynamics_node.ros.parameters.torque import (
 )
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.torque import change_checks, law_kernels, mode_reference
-from dynamics_node.ros.torque.enable_refusal import check_velocities, explained
 from dynamics_node.ros.torque.measured_command import with_measured_command
 from dynamics_node.ros.torque.mode_reference import RUNNING, check_follows, holding_reference
 from dynamics_node.ros.torque.predicted_state import Prediction, braking_torque
+from dynamics_node.ros.torque.unmeasured_joints import check_velocities, explained
 from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 

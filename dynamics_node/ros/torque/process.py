@@ -17,7 +17,7 @@ from typing import Any
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.child_process import Start, start_child, wait_for_end
-from dynamics_node.ros.link import Link, pair
+from dynamics_node.ros.process_link import Link, pair
 from dynamics_node.ros.state.joint_state_ring import RingReader, create_memory
 from dynamics_node.ros.torque.last_torque import create_memory as create_last_torque
 from dynamics_node.ros.torque.records import (

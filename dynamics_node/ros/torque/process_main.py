@@ -20,7 +20,7 @@ from rclpy.task import Future
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.child_process import LAST, exit_after, exit_now, set_name
-from dynamics_node.ros.link import Link
+from dynamics_node.ros.process_link import Link
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 from dynamics_node.ros.state.joint_state_ring import RingWriter
 from dynamics_node.ros.torque.records import (

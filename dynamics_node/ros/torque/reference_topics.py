@@ -18,12 +18,12 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.state.measured_state import MeasuredSnapshot
 from dynamics_node.ros.topic_qos import REFERENCE, overridable
 from dynamics_node.ros.torque.cartesian_references import CartesianReferences
+from dynamics_node.ros.torque.frame_lookup import FrameLookup
 from dynamics_node.ros.torque.joint_trajectory import checked_points
 from dynamics_node.ros.torque.joint_trajectory_bytes import read_trajectory
 from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.ros.torque.records import FrameWanted
 from dynamics_node.ros.torque.reference_order import ReferenceOrder
-from dynamics_node.ros.torque.seen_from import SeenFrom
 from dynamics_node.ros.torque.task_message import read_task, task_of
 from dynamics_node.ros.torque.whole_body_mode import WholeBodyTopic
 
@@ -45,9 +45,9 @@ class ReferenceTopics:
         self._node_state = node_state
         self._pipeline, self._measured, self._log = pipeline, measured, node.log
         self.refused, self.last_refusal, self.order = 0, '', ReferenceOrder()
-        self._seen_from = SeenFrom(node_state, pipeline, node.send)
+        self._frame_lookup = FrameLookup(node_state, pipeline, node.send)
         cartesian = CartesianReferences(node, node_state, pipeline, measured, self._follow,
-                                        self._seen_from)
+                                        self._frame_lookup)
         self.entities = [
             (node.destroy_subscription, node.create_subscription(
                 JointTrajectory, '~/reference', self.on_reference, raw=True,
@@ -85,7 +85,7 @@ class ReferenceTopics:
         :param pose: of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_task(data)
-        if self._seen_from.ask_if_no_link(number, 'task', message.header, data, pose):
+        if self._frame_lookup.ask_if_no_link(number, 'task', message.header, data, pose):
             return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
         self._pipeline.follow_task(

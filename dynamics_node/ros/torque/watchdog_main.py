@@ -31,7 +31,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from dynamics_node.ros.child_process import END, LAST, exit_after, exit_now, set_name
-from dynamics_node.ros.link import Link
+from dynamics_node.ros.process_link import Link
 from dynamics_node.ros.spin import ignore_signals
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque import realtime

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.ros.child_process import Start, start_child, wait_for_end
-from dynamics_node.ros.link import Link, pair
+from dynamics_node.ros.process_link import Link, pair
 from dynamics_node.ros.torque.watchdog import Ready, Takeover
 
 START = 60.0    # [s] for it to start: it has to import rclpy

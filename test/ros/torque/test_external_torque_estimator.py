@@ -159,7 +159,7 @@ def test_a_new_robot_restarts_the_estimator():
      "torque_constants are for effort_meaning 'current'"),
 ])
 def test_parameters_that_do_not_fit_switch_it_off(change, message):
-    """With the reason; fit.py refuses them when they are set."""
+    """With the reason; robot_mismatch.py refuses them when they are set."""
     rig = EstimatorRig()
     rig.estimator.use(ObserverParameters(
         **{'effort_meaning': 'motor_torque', 'bandwidth': PerJoint(50.0), **change}))

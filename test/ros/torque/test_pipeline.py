@@ -79,7 +79,7 @@ def test_unknown_effort_limits_are_a_refusal_that_names_them():
      "slew limit of joint 'elbow' is 1 per second")],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else '')
 def test_parameters_that_do_not_fit_the_robot_are_refused(torque, expected):
-    """On enable; fit.py refuses them when they are set."""
+    """On enable; robot_mismatch.py refuses them when they are set."""
     rig = Rig(TWO_JOINTS, **torque)
     with pytest.raises(DynamicsError, match=expected):
         rig.enable()

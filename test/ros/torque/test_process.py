@@ -14,7 +14,7 @@ from dynamics_node.ros.torque.watchdog_process import WatchdogSetup
 # A torque process that replies to each command with its name, but to the command 'silence'.
 REPLIES = """
 import queue, socket, sys
-from dynamics_node.ros.link import Link
+from dynamics_node.ros.process_link import Link
 from dynamics_node.ros.torque.records import Command, Reply
 
 def main():

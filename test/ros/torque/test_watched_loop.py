@@ -7,7 +7,7 @@ import pytest
 from support.watched_arm import rules
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.ros.link import pair
+from dynamics_node.ros.process_link import pair
 from dynamics_node.ros.torque.last_torque import LastTorqueReader, create_memory
 from dynamics_node.ros.torque.watched_loop import WAKE, WatchedLoop
 from dynamics_node.safety.records import LastValid

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from dynamics_node.ros import link as link_module
-from dynamics_node.ros.link import MOST_UNSENT, PACKET, Link, pair
+from dynamics_node.ros import process_link as link_module
+from dynamics_node.ros.process_link import MOST_UNSENT, PACKET, Link, pair
 
 LARGE = b'x' * 1_000_000   # more than the socket takes
 PATIENCE = 20   # [s]

@@ -19,7 +19,7 @@ OF_KIND = {   # kind of a parameter -> what to do with its joint
     'load': 'motion with small and with large loads'}
 
 
-def telling_motion(model: Model, names: Sequence[str]) -> str:
+def missing_motion(model: Model, names: Sequence[str]) -> str:
     """Return what to record so that the named parameters are determined; '' if there are none.
 
     :param names: of base parameters that the data do not determine.

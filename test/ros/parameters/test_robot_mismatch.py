@@ -5,7 +5,7 @@ from support.tiny_robots import TWO_JOINTS, chain
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.ros.parameters.declared import DEFAULTS, MAPS, checked
-from dynamics_node.ros.parameters.fit import check_fit, misfits
+from dynamics_node.ros.parameters.robot_mismatch import check_fit, misfits
 
 ROBOT = Robot.from_urdf(TWO_JOINTS, compile=False)
 FLOATING = Robot.from_urdf(TWO_JOINTS, base='floating', compile=False)

@@ -16,7 +16,7 @@ from dynamics_node.ros.torque.pipeline import TorquePipeline
 from dynamics_node.ros.torque.records import FrameWanted
 
 
-class SeenFrom:
+class FrameLookup:
     """Frames of references that are no links."""
 
     def __init__(self, node_state: NodeState, pipeline: TorquePipeline,

@@ -11,7 +11,7 @@ from support.remote_node import joint_state, wait_until
 from support.tiny_robots import chain
 from support.torque_wire import DEEP
 
-from dynamics_node.ros.link import PACKET
+from dynamics_node.ros.process_link import PACKET
 
 JOINTS = [f'joint_{k:03d}_{"x" * 180}' for k in range(400)]   # long names: a large status
 EFFORT = 50.0   # [N m], of each joint of the chain
