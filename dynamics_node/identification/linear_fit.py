@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.loop_equations import row_rms
 from dynamics_node.identification.noise import Noise, median_sigma, residual_noise
@@ -71,7 +70,6 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
     :param factor: of decimation, see decimation.py.
     :param progress: f(share, text); may raise to stop.
     """
-    _check(method, loss)
     report = progress or (lambda share, text: None)
     parts = triangular_parts(robot, base, recording, PARTS, factor,
                              tick=lambda s: report(0.5 * s, 'reading the recording'))
@@ -92,12 +90,6 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
     problem = weighted_problem(base, factors, sigma)
     spread = weighted_problem(base, factors, sigma ** 2 / noise.effective).R
     return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds, parts)
-
-
-def _check(method, loss):
-    for name, value, choices in (('method', method, METHODS), ('loss', loss, LOSSES)):
-        if not isinstance(value, str) or value not in choices:
-            raise DynamicsError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
 
 
 def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):

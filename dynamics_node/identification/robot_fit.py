@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_callable, check_kind, flag, positive, whole
+from dynamics_node.checks import check_callable, check_kind, choice, flag, positive, whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
@@ -16,7 +16,7 @@ from dynamics_node.identification.drift_checks import drift_warnings
 from dynamics_node.identification.fitted_layout import fitted_layout
 from dynamics_node.identification.friction_choice import AUTO, friction_terms
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
-from dynamics_node.identification.linear_fit import condition_number, linear_fit
+from dynamics_node.identification.linear_fit import LOSSES, METHODS, condition_number, linear_fit
 from dynamics_node.identification.loop_equations import has_loops, loop_torques
 from dynamics_node.identification.loop_recording import complete_recording, is_whole
 from dynamics_node.identification.loop_summary import LoopSummary, loop_summary
@@ -217,6 +217,8 @@ def _without_springs(robot, recording, loops):
 # Argument checks --------------------------------------------------------------------------------
 
 def _checked(options):
+    choice('method', options.method, METHODS)
+    choice('loss', options.loss, LOSSES)
     _within('prior_weight', options.prior_weight)
     if not 0.0 < positive('validation_share', options.validation_share) < 1.0:
         raise DynamicsError(f'validation_share is {shown(options.validation_share)}; expected a '

@@ -165,14 +165,18 @@ def test_bad_recordings_are_refused_with_a_reason(fast_arm, recording, spoil, wo
 
 
 @pytest.mark.parametrize('options, words', [
-    (IdentificationOptions(method='magic'), 'method'),
+    (IdentificationOptions(method='magic'), 'method .* expected one of ordinary, weighted, robust'),
+    (IdentificationOptions(loss='cauchy'), 'loss .* expected one of huber, bisquare'),
     (IdentificationOptions(prior_weight=0.0), 'prior_weight'),
     (IdentificationOptions(validation_share=1.0), 'validation_share'),
     (IdentificationOptions(decimation=0), 'decimation'),
     (IdentificationOptions(stribeck_speed=-1.0), 'stribeck_speed')])
 def test_bad_options_are_refused_by_name(fast_arm, recording, options, words):
+    """At once: nothing is computed before."""
+    reports = []
     with pytest.raises(DynamicsError, match=words):
-        identify(fast_arm, recording, options)
+        identify(fast_arm, recording, options, progress=lambda *report: reports.append(report))
+    assert reports == []
 
 
 def test_a_mass_that_the_data_do_not_determine_stays_near_the_urdf(monkeypatch):
