@@ -1,5 +1,8 @@
 """Import the fixtures of a real node for all tests of this room."""
 
+import time
+
+import pytest
 from support.ros_fixtures import (  # noqa: F401
     arm,
     client,
@@ -12,3 +15,15 @@ from support.ros_fixtures import (  # noqa: F401
     ros_environment,
     start_node,
 )
+
+from dynamics_node.ros.torque import law_kernels
+
+
+@pytest.fixture
+def awaited_kernels(compiler_on, monkeypatch):
+    """Robots compile. Where the node refuses, as kernels of the law are missing, wait for them."""
+    def wait(robot, check=law_kernels.check_kernels):
+        while robot.compilation_enabled and robot.compiling:
+            time.sleep(0.001)
+        check(robot)
+    monkeypatch.setattr(law_kernels, 'check_kernels', wait)

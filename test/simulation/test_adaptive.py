@@ -10,6 +10,8 @@ from dynamics_node.simulation.adaptive import Adaptive
 from dynamics_node.simulation.equations_of_motion import EquationsOfMotion
 from dynamics_node.simulation.runge_kutta import RungeKutta
 
+pytestmark = pytest.mark.usefixtures('kernels')
+
 
 @pytest.fixture
 def free(compiler_on):

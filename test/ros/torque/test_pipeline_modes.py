@@ -13,6 +13,8 @@ from dynamics_node.parameter import PerJoint
 from dynamics_node.ros.parameters.torque import TorqueParameters
 from dynamics_node.ros.torque import law_kernels
 
+pytestmark = pytest.mark.usefixtures('awaited_kernels')
+
 DT = 0.004                   # [s]
 FEEDBACK = (WITH_REFERENCE | {TASK_SPACE}) - {'feedforward'}
 SETTLED = 0.1                # [rad/s] 0.6 s after the change, with feedback

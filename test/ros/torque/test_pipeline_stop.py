@@ -13,6 +13,8 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.parameter import PerJoint
 from dynamics_node.safety.faults import CONTACT
 
+pytestmark = pytest.mark.usefixtures('awaited_kernels')
+
 ARM_AND_FINGER = chain(('shoulder', 'revolute'), ('elbow', 'revolute'), ('finger', 'prismatic'))
 COMPUTED = {'mode': 'computed_torque', 'gains': 'frequency', 'frequency': PerJoint(10.0)}
 SUBSTEP = 1e-3   # [s] of the simulation

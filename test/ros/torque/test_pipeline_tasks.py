@@ -13,6 +13,8 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.parameter import PerJoint
 from dynamics_node.spatial import so3
 
+pytestmark = pytest.mark.usefixtures('awaited_kernels')
+
 TASK = {'mode': 'task_space', 'task_frame': 'tool0'}
 BENT = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 TURN = (0.0, 0.0, 0.0, 1.0)

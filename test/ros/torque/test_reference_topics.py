@@ -18,6 +18,8 @@ from dynamics_node.msg import TaskReference  # noqa: E402
 from dynamics_node.ros import convert  # noqa: E402
 from dynamics_node.ros.torque.reference_topics import ReferenceTopics  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures('awaited_kernels')
+
 BENT = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])
 
 
