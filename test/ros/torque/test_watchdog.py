@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from support.watched_arm import ARM, ORDER, RULES, rules
 
+from dynamics_node import Robot
+from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.torque.last_torque import LastTorque
 from dynamics_node.ros.torque.watchdog import LOOK, LastTorques, Watchdog
 from dynamics_node.safety.records import LastValid
@@ -67,11 +69,20 @@ def test_a_pause_of_the_watchdog_itself_is_no_silence():
 
 # The last torques --------------------------------------------------------------------------------
 
+@pytest.fixture(scope='module', autouse=True)
+def plant(kernels):
+    """The simulated arm of SimulatedTime, compiled; the watchdog itself computes in NumPy."""
+    SimulatedTime.plant = Robot.from_urdf(ARM7, friction=False).compile(wait=True)
+
+
 class SimulatedTime:
     """A clock that advances with each torque, and an arm that moves meanwhile.
 
-    :ivar q, v: of the arm, without friction; torque: that it gets, in the order of the model.
+    :cvar plant: the arm, without friction.
+    :ivar q, v: of the arm; torque: that it gets, in the order of the model.
     """
+
+    plant: Robot
 
     def __init__(self, q, v, torque, moves):
         self.now, self.q, self.v, self.torque, self._moves = 100.0, q, v, torque, moves
@@ -84,9 +95,9 @@ class SimulatedTime:
         """Let time pass."""
         self.now += seconds
         for _ in range(round(1e3 * seconds) if self._moves else 0):
-            self.v = self.v + 0.001 * ARM.forward_dynamics(self.q, self.v, self.torque)
+            self.v = self.v + 0.001 * self.plant.forward_dynamics(self.q, self.v, self.torque)
             self.q = self.q + 0.001 * self.v
-        self.energies.append(float(ARM.kinetic_energy(self.q, self.v)))
+        self.energies.append(float(self.plant.kinetic_energy(self.q, self.v)))
 
 
 def run(v, last=None, silence=0.0, seconds=10.0, moves=True, **settings):
