@@ -13,6 +13,10 @@
  *   threads         greatest number of threads; each computes at least half of `threshold` states
  *   owner           object that keeps the code in memory
  *   kind            type of tuple for several results, such as a NamedTuple
+ *
+ * A Caller takes its arguments by position, and `out`: the array that the result is written to, or
+ * a tuple of arrays for several results. An `out` that cannot be written to directly goes to the
+ * fallback too, which raises what is wrong with it.
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
@@ -27,6 +31,7 @@
 #define MAX_LANES 8
 
 static PyArray_Descr *float64;
+static PyObject *out_name;   /* 'out', interned */
 
 typedef int64_t (*single_function)(const double *const *, double *const *);
 typedef int64_t (*batch_function)(const double *const *, double *const *, int64_t);
@@ -203,6 +208,48 @@ static int new_outputs(const Caller *self, Py_ssize_t n, PyObject **results, dou
     return 0;
 }
 
+/* Return whether two ranges of memory have a byte in common. */
+static int overlap(const void *a, Py_ssize_t a_bytes, const void *b, Py_ssize_t b_bytes)
+{
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x < y + (uintptr_t)b_bytes && y < x + (uintptr_t)a_bytes;
+}
+
+/* Take the arrays of `given` as outputs: 0, or -1 if one of them cannot be written to directly. */
+static int given_outputs(const Caller *self, Py_ssize_t n, PyObject *given, const double **in,
+                         PyObject **results, double **out)
+{
+    const Py_ssize_t rows = n == 0 ? 1 : n, word = sizeof(double);
+    if (self->n_outputs != 1
+        && (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != self->n_outputs))
+        return -1;
+    for (int k = 0; k < self->n_outputs; k++) {
+        PyObject *item = self->n_outputs == 1 ? given : PyTuple_GET_ITEM(given, k);
+        if (!PyArray_Check(item))
+            return -1;
+        PyArrayObject *array = (PyArrayObject *)item;
+        const int batch = n > 0, ndim = self->out_ndim[k] + batch;
+        if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY(array)
+            || PyArray_NDIM(array) != ndim || (batch && PyArray_DIM(array, 0) != n))
+            return -1;
+        for (int d = batch; d < ndim; d++)
+            if (PyArray_DIM(array, d) != self->out_dims[k][d + 1 - batch])
+                return -1;
+        out[k] = PyArray_DATA(array);
+        const Py_ssize_t bytes = rows * self->out_size[k] * word;
+        for (int j = 0; j < self->n_inputs; j++)
+            if (overlap(out[k], bytes, in[j], rows * self->in_size[j] * word))
+                return -1;
+        for (int j = 0; j < k; j++)
+            if (overlap(out[k], bytes, out[j], rows * self->out_size[j] * word))
+                return -1;
+        results[k] = item;
+    }
+    for (int k = 0; k < self->n_outputs; k++)
+        Py_INCREF(results[k]);
+    return 0;
+}
+
 static int run_many(const Caller *self, Py_ssize_t n, const double **in, double **out)
 {
     Work work = {.self = self, .n = n};
@@ -218,16 +265,27 @@ static int run_many(const Caller *self, Py_ssize_t n, const double **in, double 
 static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     const Caller *self = (Caller *)callable;
+    const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     const double *in[2 * MAX_BLOCKS];
     double *out[MAX_BLOCKS];
-    PyObject *results[MAX_BLOCKS];
+    PyObject *results[MAX_BLOCKS], *given = NULL;
     Py_ssize_t n = -1;
-    if (PyVectorcall_NARGS(nargsf) == self->n_inputs && kwnames == NULL)
+    int plain = nargs == self->n_inputs;
+    if (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, 0);   /* interned where it is written in code */
+        plain = plain && PyTuple_GET_SIZE(kwnames) == 1 && name == out_name;
+        given = args[nargs];
+    }
+    if (plain)
         n = read_arguments(self, args, in);
     if (n < 0)
         return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
-    if (new_outputs(self, n, results, out) < 0)
-        return NULL;
+    if (given == NULL || given == Py_None) {
+        if (new_outputs(self, n, results, out) < 0)
+            return NULL;
+    } else if (given_outputs(self, n, given, in, results, out) < 0) {
+        return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
+    }
     const int good = n == 0 ? self->single(in, out) == 0 : run_many(self, n, in, out);
     if (!good) {
         for (int k = 0; k < self->n_outputs; k++)
@@ -413,7 +471,8 @@ PyMODINIT_FUNC PyInit__call(void)
 {
     import_array();
     float64 = PyArray_DescrFromType(NPY_DOUBLE);
-    if (PyType_Ready(&caller_type) < 0)
+    out_name = PyUnicode_InternFromString("out");
+    if (out_name == NULL || PyType_Ready(&caller_type) < 0)
         return NULL;
     PyObject *self = PyModule_Create(&module);
     if (self == NULL || PyModule_AddObjectRef(self, "Caller", (PyObject *)&caller_type) < 0) {
