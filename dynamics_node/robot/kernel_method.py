@@ -91,4 +91,3 @@ def _of_kernel(spec, signature, given):
         raise DynamicsError(f'out is given with {", ".join(others)}; expected only '
                             f'{", ".join((*spec.inputs, *spec.wrenches))} with it')
     return {name: value for name, value in given.items() if name in kernel}
-

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.compiled_programs import CALLERS, FROM_FALLBACK, Kernel
+from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, NEVER, Kernel
 
 G = np.array([10.0, 20.0, 30.0])
 
@@ -119,6 +119,33 @@ def test_a_given_array_gets_no_reference_but_the_returned_one(kernel, states):
             call(*states, out=given)
             call(*states, out=wrong)
         assert counts([*given, given, wrong]) == before
+
+
+@pytest.mark.parametrize('threads', [1, 3])
+@pytest.mark.parametrize('lanes', LANES)
+def test_results_larger_than_a_cache_are_the_same_bits(lanes, threads):
+    """They are written past the caches, from 16 MB on: at any place in a cache line."""
+    kernel = Kernel(lambda x: (np.outer(x, x), x[:3] + x[5:]), {'x': (8,)}, lanes)
+    n = 2 ** 24 // (67 * 8) + 13
+    x = np.random.default_rng(0).normal(size=(n, 8))
+    call = kernel.caller(threshold=1 if threads > 1 else NEVER, threads=threads)
+    want = kernel.caller()(x)
+    memory = np.empty(n * 67 + 48)
+    for shift in (0, 1, 5):
+        memory.fill(-5.5)
+        first, second = 16 + shift, 24 + shift + n * 64
+        given = (memory[first:first + n * 64].reshape(n, 8, 8),
+                 memory[second:second + n * 3].reshape(n, 3))
+        call(x, out=given)
+        for array, part in zip(given, want):
+            np.testing.assert_array_equal(array, part)
+        assert (memory[:first] == -5.5).all()
+        assert (memory[first + n * 64:second] == -5.5).all()
+        assert (memory[second + n * 3:] == -5.5).all()
+        x[n // 2, 1] = np.nan
+        assert call(x, out=given) is FROM_FALLBACK
+        x[n // 2, 1] = 0.5
+        want = kernel.caller()(x)
 
 
 def counts(items):
