@@ -56,6 +56,7 @@ class KernelMethod(Delegate[P, R]):
         def function(owner: Any, *arguments: Any, **named: Any) -> R:
             return self._bound(owner)(*arguments, **named)
         vars(function)['__signature__'] = self._with_out.replace(parameters=[own, *others, OUT])
+        del vars(function)['__wrapped__']   # its source has no `out`: Sphinx reads defaults there
         self._function = function
 
     def _bound(self, owner: Any) -> Any:
