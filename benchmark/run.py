@@ -153,7 +153,7 @@ def plan(robots, effort, native=False):
             for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
                                           ('batch', effort.batch, 'in_batches')):
                 yield (f'talos, floating base: {quantity.replace("_", " ")}, {states}',
-                       turns / 4, 'ratios',
+                       turns / 10, 'ratios',
                        lambda tick, quantity=quantity, turns=turns, method=method:
                        getattr(floating[0], method)(quantity, turns, tick))
     for name in NAMES:
