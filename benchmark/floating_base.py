@@ -5,7 +5,7 @@ python benchmark/floating_base.py     prints the tables
 
 import numpy as np
 import pinocchio as pin
-from engines import ARGUMENTS, DERIVATIVES, Ours, Pinocchio
+from engines import ARGUMENTS, DERIVATIVES, Ours, Pinocchio, in_order
 from race import AGREEMENT, PASSES, SINGLES, all_ratios_of, batches_of, states_of
 from robots import urdf
 from timing import loop, over_rows, over_states, take_turns
@@ -36,12 +36,7 @@ class FloatingPinocchio(Pinocchio):
         there = np.empty_like(q)
         there[:, :7] = q[:, :7]
         there[:, self.order[6:] + 1] = q[:, 7:]
-        return there, *(self._in_order(array) for array in (v, x))
-
-    def _in_order(self, rows):
-        there = np.empty_like(rows)
-        there[:, self.order] = rows
-        return there
+        return there, in_order(v, self.order), in_order(x, self.order)
 
 
 class FloatingRace:
@@ -66,7 +61,7 @@ class FloatingRace:
             ours = getattr(self.ours.robot, quantity)(*(part[:SINGLES]
                                                         for part in self.batch[:count]))
             for k, state in enumerate(zip(*(part[:SINGLES] for part in self.peer_batch))):
-                for part, there in zip(ours if count == 3 and isinstance(ours, tuple) else [ours],
+                for part, there in zip(ours if isinstance(ours, tuple) else [ours],
                                        self._theirs(quantity, state[:count])):
                     there = there[self.peer.order] if there.ndim == 1 else there[order]
                     error = np.abs(part[k] - there).max() / np.abs(there).max()
