@@ -101,6 +101,7 @@ with_ros = {
 }
 without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
     'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],
+                              depends=[f'{NAME}/compiler/batch.h'],
                               include_dirs=[numpy.get_include()], optional=True,
                               extra_compile_args=['-O3'], libraries=['pthread'])],
 }

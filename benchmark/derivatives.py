@@ -2,17 +2,17 @@
 
 import numpy as np
 from engines import DERIVATIVES, compile_kernels
-from race import AGREEMENT, PASSES, SINGLES, ratios_of, states_of
-from timing import at_once, loop, over_states, take_turns
+from race import AGREEMENT, PASSES, SINGLES, all_ratios_of, batches_of, states_of
+from timing import loop, over_states, take_turns
 
 BATCH = 1024
-# Least time(peer) / time(ours) to reach: {robot: {(quantity, states): ratio}}.
-BARS = {'panda': {('inverse_dynamics_derivatives', 1): 4.0,
-                  ('forward_dynamics_derivatives', 1): 4.0,
-                  ('inverse_dynamics_derivatives', BATCH): 15.0,
-                  ('forward_dynamics_derivatives', BATCH): 12.0},
-        'talos': {(quantity, states): bar for quantity in DERIVATIVES
-                  for states, bar in ((1, 5.0), (BATCH, 20.0))}}
+# Least time(peer) / time(ours) to reach: {robot: {(quantity, states, peer): ratio}}.
+BARS = {'panda': {('inverse_dynamics_derivatives', 1, 'pinocchio'): 4.0,
+                  ('forward_dynamics_derivatives', 1, 'pinocchio'): 4.0,
+                  ('inverse_dynamics_derivatives', BATCH, 'pinocchio'): 15.0,
+                  ('forward_dynamics_derivatives', BATCH, 'pinocchio'): 12.0},
+        'talos': {(f'{quantity}{out}', states, 'pinocchio'): bar for quantity in DERIVATIVES
+                  for out, states, bar in (('', 1, 5.0), (', out', BATCH, 20.0))}}
 
 
 class DerivativeRace:
@@ -49,14 +49,13 @@ class DerivativeRace:
 
     def in_batches(self, quantity, turns, tick):
         """Return the Ratio of a batch: ours in one call on one thread, theirs in a loop."""
-        q, v, x = self.batch
         call = self.peer.call(quantity)
-        runs = {'ours': at_once(self.ours.call(quantity), PASSES, q=q, v=v, x=x),
-                'pinocchio': loop('q, v, x in zip(Q, V, X)', call.expression,
-                                  **dict(zip('QVX', self.peer_batch)), **call.names)}
-        return self._ratios(quantity, BATCH, take_turns(runs, turns, tick),
-                            {'ours': PASSES * BATCH, 'pinocchio': BATCH})
+        runs = batches_of(self.ours, quantity, self.batch)
+        counts = {**dict.fromkeys(runs, PASSES * BATCH), 'pinocchio': BATCH}
+        runs['pinocchio'] = loop('q, v, x in zip(Q, V, X)', call.expression,
+                                 **dict(zip('QVX', self.peer_batch)), **call.names)
+        return self._ratios(quantity, BATCH, take_turns(runs, turns, tick), counts)
 
     def _ratios(self, quantity, states, seconds, counts):
-        bar = BARS.get(self.name, {}).get((quantity, states))
-        return ratios_of(self.name, quantity, states, seconds, counts, {'pinocchio': bar})
+        return all_ratios_of(self.name, quantity, states, seconds, counts,
+                             BARS.get(self.name, {}))

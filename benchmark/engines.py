@@ -32,9 +32,9 @@ class Call(NamedTuple):
 class Ours:
     """dynamics_node, for a single state or a whole batch."""
 
-    def __init__(self, urdf):
-        self.robot = Robot.from_urdf(urdf, friction=False)
-        compile_kernels(self.robot, ARGUMENTS)
+    def __init__(self, urdf, base='fixed', quantities=ARGUMENTS):
+        self.robot = Robot.from_urdf(urdf, base=base, friction=False)
+        compile_kernels(self.robot, quantities)
 
     @property
     def joint_names(self):
@@ -43,6 +43,13 @@ class Ours:
     def call(self, quantity):
         arguments = {**ARGUMENTS, **DERIVATIVES}[quantity]
         return Call(f'call({arguments})', {'call': getattr(self.robot, quantity)})
+
+    def call_with_out(self, quantity, *states):
+        """Return the Call that writes to arrays of its own, filled once with these states."""
+        arguments = {**ARGUMENTS, **DERIVATIVES}[quantity].split(', ')
+        method = getattr(self.robot, quantity)
+        return Call(f'call({", ".join(arguments)}, out=out)',
+                    {'call': method, 'out': method(*states[:len(arguments)])})
 
 
 class Pinocchio:
@@ -147,6 +154,6 @@ def compile_kernels(robot, quantities):
     robot._dispatcher.compile(list(keys.values()), wait=True)
     for quantity in quantities:  # the first call binds the kernel
         count = len({**ARGUMENTS, **DERIVATIVES}[quantity].split(', '))
-        getattr(robot, quantity)(*np.zeros((count, robot.nv)))
+        getattr(robot, quantity)(robot.neutral(), *np.zeros((count - 1, robot.nv)))
     return {quantity: robot._dispatcher.kernels.kernel(key).operations
             for quantity, key in keys.items()}

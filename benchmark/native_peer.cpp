@@ -82,9 +82,9 @@ int main(int count, char ** arguments)
       pinocchio::aba(model, data, s.q, s.v, s.x, pinocchio::Convention::WORLD);
     }),
     [&] { return std::vector<Eigen::MatrixXd>{data.ddq}; }};
-  functions["mass_matrix"] = {
+  functions["mass_matrix"] = {  // the faster convention: 1.6 times for arms, the same for TALOS
     over_states([&](const State & s) {
-      pinocchio::crba(model, data, s.q, pinocchio::Convention::WORLD);
+      pinocchio::crba(model, data, s.q, pinocchio::Convention::LOCAL);
     }),
     [&] {
       return std::vector<Eigen::MatrixXd>{

@@ -4,7 +4,7 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from engines import ARGUMENTS, THREADS, MuJoCo, Ours, Pinocchio
+from engines import ARGUMENTS, DERIVATIVES, THREADS, MuJoCo, Ours, Pinocchio
 from robots import urdf
 from timing import at_once, over_rows, over_states, take_turns
 
@@ -15,6 +15,9 @@ BATCH = 4096
 # much of it for cache misses, since the peer has just evicted our data.
 PASSES = 8
 PARALLEL = f'pinocchio, {THREADS} threads'
+# Ours with `out`: a row of its own for matrices, whose fresh memory takes longer than the rest.
+OUT = 'ours, out'
+MATRICES = ('mass_matrix', *DERIVATIVES)
 
 # Least time(peer) / time(ours) to reach: {robot: {(quantity, states, peer): ratio}}.
 _ARM = {
@@ -25,7 +28,7 @@ _ARM = {
 _HUMANOID = {
     ('inverse_dynamics', 1, 'pinocchio'): 5.0, ('inverse_dynamics', BATCH, 'pinocchio'): 25.0,
     ('forward_dynamics', 1, 'pinocchio'): 5.0, ('forward_dynamics', BATCH, 'pinocchio'): 20.0,
-    ('mass_matrix', 1, 'pinocchio'): 5.0, ('mass_matrix', BATCH, 'pinocchio'): 10.0}
+    ('mass_matrix', 1, 'pinocchio'): 5.0, ('mass_matrix, out', BATCH, 'pinocchio'): 10.0}
 BARS = {'panda': _ARM, 'ur5': _ARM, 'talos': _HUMANOID}
 
 
@@ -108,11 +111,11 @@ class Race:
 
     def in_batches(self, quantity, turns, tick):
         """Return the Ratios of a batch: ours in one call on one thread."""
-        q, v, x = self.batch
-        runs = {'ours': at_once(self.ours.call(quantity), PASSES, q=q, v=v, x=x)}
-        runs.update({peer: run for peer, (run, _) in self._peer_batches(quantity).items()})
-        return self._ratios(quantity, BATCH, take_turns(runs, turns, tick),
-                            {**dict.fromkeys(runs, BATCH), 'ours': PASSES * BATCH})
+        runs = batches_of(self.ours, quantity, self.batch)
+        counts = dict.fromkeys(runs, PASSES * BATCH)
+        for peer, (run, _) in self._peer_batches(quantity).items():
+            runs[peer], counts[peer] = run, BATCH
+        return self._ratios(quantity, BATCH, take_turns(runs, turns, tick), counts)
 
     def _peer_batches(self, quantity):
         """Return {peer: (loop over a batch, array of its results)}."""
@@ -130,8 +133,32 @@ class Race:
         return found
 
     def _ratios(self, quantity, states, seconds, counts):
-        bars = {peer: BARS.get(self.name, {}).get((quantity, states, peer)) for peer in seconds}
-        return ratios_of(self.name, quantity, states, seconds, counts, bars)
+        return all_ratios_of(self.name, quantity, states, seconds, counts,
+                             BARS.get(self.name, {}))
+
+
+def batches_of(ours, quantity, states):
+    """Return {'ours': loop over passes of a batch}, of matrices also {OUT: with `out`}."""
+    names = dict(zip('qvx', states))
+    runs = {'ours': at_once(ours.call(quantity), PASSES, **names)}
+    if quantity in MATRICES:
+        runs[OUT] = at_once(ours.call_with_out(quantity, *states), PASSES, **names)
+    return runs
+
+
+def all_ratios_of(robot, quantity, states, seconds, counts, bars):
+    """Return the Ratios of ours, and of ours with `out` where it was timed too.
+
+    :param bars: {(quantity, states, peer): least ratio}.
+    """
+    found = []
+    for ours, name in (('ours', quantity), (OUT, f'{quantity}, out')):
+        if ours in seconds:
+            peers = {peer: turns for peer, turns in seconds.items() if peer not in ('ours', OUT)}
+            found += ratios_of(robot, name, states, {'ours': seconds[ours], **peers},
+                               {**counts, 'ours': counts[ours]},
+                               {peer: bars.get((name, states, peer)) for peer in peers})
+    return found
 
 
 def ratios_of(robot, quantity, states, seconds, counts, bars):

@@ -102,6 +102,7 @@ def plan(robots, effort, native=False):
     from constraints import NAMES, ConstraintRace
     from derivatives import DerivativeRace
     from engines import DERIVATIVES
+    from floating_base import ALL, FloatingRace
     from race import ARGUMENTS, Race
 
     for name in robots:
@@ -140,6 +141,21 @@ def plan(robots, effort, native=False):
                 yield (f"{name}: Pinocchio's C++", 10.0 * slow, 'natives',
                        lambda tick, race=race: native_peer.measure(race[0], effort.single // 3,
                                                                    tick))
+    if 'talos' in robots:
+        floating = []  # holds the FloatingRace once its stage has come
+
+        def stand_free(tick):
+            floating.append(FloatingRace())
+            floating[0].check()
+
+        yield 'talos, floating base: do the engines agree?', 8.0, None, stand_free
+        for quantity in ALL:
+            for states, turns, method in (('one state', effort.single // 3, 'one_by_one'),
+                                          ('batch', effort.batch, 'in_batches')):
+                yield (f'talos, floating base: {quantity.replace("_", " ")}, {states}',
+                       turns / 10, 'ratios',
+                       lambda tick, quantity=quantity, turns=turns, method=method:
+                       getattr(floating[0], method)(quantity, turns, tick))
     for name in NAMES:
         race = []  # holds the ConstraintRace once its stage has come
 

@@ -1,13 +1,14 @@
 """Print the results as text."""
 
 from engines import THREADS
-from race import PARALLEL
+from race import MATRICES, PARALLEL
 
 SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix',
          'inverse_dynamics_derivatives': 'd inverse', 'forward_dynamics_derivatives': 'd forward',
          'constrained_forward_dynamics': 'constrained', 'whole_body': 'whole body'}
+SHORT.update({f'{quantity}, out': f'{SHORT[quantity]}, out' for quantity in MATRICES})
 LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
-          'brackets the\nbar to reach, ! where it is missed.')
+          'brackets the\nbar to reach, ! where it is missed; "out": results in given arrays.')
 
 
 def ratios(rows, states):
@@ -18,13 +19,13 @@ def ratios(rows, states):
     lines = ['One state per call' if states == 1 else
              f'{states} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
              f'{THREADS}\nthreads of rneaInParallel and abaInParallel']
-    lines.append(f'  {"robot":8}{"quantity":13}{"ours":>7}'
+    lines.append(f'  {"robot":10}{"quantity":17}{"ours":>7}'
                  + ''.join(f'{calls[peer]:>15}{"x":>9} {"":6}' for peer in peers).rstrip())
     found = {(row.robot, row.quantity, row.peer): row for row in rows if row.states == states}
     for robot, quantity in dict.fromkeys(key[:2] for key in found):
         ours = found[robot, quantity, 'pinocchio'].ours
         cells = [_cell(found.get((robot, quantity, peer))) for peer in peers]
-        lines.append(f'  {robot:8}{SHORT[quantity]:13}{ours:7.0f}{"".join(cells)}'.rstrip())
+        lines.append(f'  {robot:10}{SHORT[quantity]:17}{ours:7.0f}{"".join(cells)}'.rstrip())
     return '\n'.join(lines)
 
 
@@ -34,8 +35,8 @@ def native(rows, skipped=()):
     if rows:
         lines = ["One state per call: ours from Python; Pinocchio's functions in C++, compiled "
                  'with -O3 -march=native,\nand steps of tsid from Python',
-                 f'  {"robot":8}{"quantity":13}{"ours":>7}{"peer":>15}{"x":>9}']
-    lines += [f'  {row.robot:8}{SHORT[row.quantity]:13}{row.ours:7.0f}{_cell(row):31} {row.peer}'
+                 f'  {"robot":10}{"quantity":17}{"ours":>7}{"peer":>15}{"x":>9}']
+    lines += [f'  {row.robot:10}{SHORT[row.quantity]:17}{row.ours:7.0f}{_cell(row):31} {row.peer}'
               for row in rows]
     return '\n'.join([*lines, *skipped])
 

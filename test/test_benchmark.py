@@ -29,7 +29,8 @@ features.pinocchio_build = lambda: {}   # counts the instructions of its library
 features.describe = lambda build: ''
 report({'machine': {'load': 0.0, 'cores': np.int64(2)},
         'ratios': [Ratio('panda', 'mass_matrix', states, 'pinocchio', one, two, two / one, two, bar)
-                   for states in (1, BATCH) for bar in (one, None)],
+                   for states in (1, BATCH) for bar in (one, None)]
+        + [Ratio('panda', 'mass_matrix, out', BATCH, 'pinocchio', one, two, two, two, 10.0)],
         'costs': [Cost('cold start', one, 's', two)],
         'points': [Point(quantity, np.int64(k), np.int64(k), one, one)
                    for quantity in QUANTITIES for k in (5, 10, 20, 40)],
@@ -57,7 +58,7 @@ def test_results_of_numpy_numbers_are_written_as_plain_json(written):
     """Numbers, truths and missing bars; every kind of row."""
     found = json.loads((written / 'results.json').read_text())
     assert found['machine'] == {'load': 0.0, 'cores': 2}
-    assert [row['met'] for row in found['ratios']] == [True] * 4
+    assert [row['met'] for row in found['ratios']] == [True] * 4 + [False]
     assert [row['met'] for row in found['solutions']] == [False, True]
     assert [row['met'] for row in found['costs'] + found['ros'] + found['steps']] == [
         True, True, False]

@@ -13,149 +13,23 @@
  *   threads         greatest number of threads; each computes at least half of `threshold` states
  *   owner           object that keeps the code in memory
  *   kind            type of tuple for several results, such as a NamedTuple
+ *
+ * A Caller takes its arguments by position, and `out`: the array that the result is written to, or
+ * a tuple of arrays for several results. An `out` that cannot be written to directly goes to the
+ * fallback too, which raises what is wrong with it.
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_BLOCKS 16
-#define MAX_LANES 8
+#include "batch.h"
 
 static PyArray_Descr *float64;
-
-typedef int64_t (*single_function)(const double *const *, double *const *);
-typedef int64_t (*batch_function)(const double *const *, double *const *, int64_t);
-
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    single_function single;
-    batch_function batch;
-    Py_ssize_t lanes, threshold, threads;
-    int n_inputs, n_outputs, n_uniforms;
-    Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
-    int out_ndim[MAX_BLOCKS];
-    npy_intp out_dims[MAX_BLOCKS][4];   /* the first is the number of states */
-    const double *uniform[MAX_BLOCKS];
-    PyObject *uniforms, *fallback, *owner;
-    PyTypeObject *kind;
-} Caller;
-
-typedef struct {
-    const Caller *self;
-    const double *in[2 * MAX_BLOCKS];
-    double *out[MAX_BLOCKS];
-    Py_ssize_t n;
-    int failed;
-} Work;
-
-/* Run all states but the last ones in place; the last, at least one and at most `lanes`, in padded
- * copies, because the kernel reads and writes up to a register beyond the end of a row. */
-static void run_batch(Work *work)
-{
-    const Caller *self = work->self;
-    const Py_ssize_t lanes = self->lanes;
-    const Py_ssize_t blocks = (work->n - 1) / lanes, done = blocks * lanes, rest = work->n - done;
-    work->failed |= self->batch(work->in, work->out, blocks) != 0;
-
-    Py_ssize_t total = 0;
-    for (int k = 0; k < self->n_inputs; k++)
-        total += (lanes + 1) * self->in_size[k] + MAX_LANES;
-    for (int k = 0; k < self->n_outputs; k++)
-        total += (lanes + 1) * self->out_size[k] + MAX_LANES;
-    double *scratch = PyMem_RawCalloc(total, sizeof(double)), *next = scratch;
-    if (scratch == NULL) {
-        work->failed = 1;
-        return;
-    }
-    const double *in[2 * MAX_BLOCKS];
-    double *out[MAX_BLOCKS];
-    for (int k = 0; k < self->n_inputs; k++) {
-        const Py_ssize_t size = self->in_size[k];
-        in[k] = next;
-        memcpy(next, work->in[k] + done * size, rest * size * sizeof(double));
-        for (Py_ssize_t row = rest; row < lanes; row++)  /* pad with the last state */
-            memcpy(next + row * size, next + (rest - 1) * size, size * sizeof(double));
-        next += (lanes + 1) * size + MAX_LANES;
-    }
-    for (int k = 0; k < self->n_uniforms; k++)
-        in[self->n_inputs + k] = self->uniform[k];
-    for (int k = 0; k < self->n_outputs; k++) {
-        out[k] = next;
-        next += (lanes + 1) * self->out_size[k] + MAX_LANES;
-    }
-    work->failed |= self->batch(in, out, 1) != 0;
-    for (int k = 0; k < self->n_outputs; k++)
-        memcpy(work->out[k] + done * self->out_size[k], out[k],
-               rest * self->out_size[k] * sizeof(double));
-    PyMem_RawFree(scratch);
-}
-
-static void *run_thread(void *work)
-{
-    run_batch(work);
-    return NULL;
-}
-
-/* Return how many threads a batch of n states is worth: each gets at least a block. */
-static Py_ssize_t count_threads(const Caller *self, Py_ssize_t n)
-{
-    if (n < self->threshold)
-        return 1;
-    Py_ssize_t count = self->threads;
-    if (count > 2 * n / self->threshold)
-        count = 2 * n / self->threshold;
-    if (count > n / self->lanes)
-        count = n / self->lanes;
-    return count < 1 ? 1 : count;
-}
-
-/* Divide the states among threads, in whole blocks; this thread computes the first part, and those
- * for which no thread can be started. */
-static int run_threads(Work *work)
-{
-    typedef struct {
-        Work work;
-        pthread_t thread;
-        int started;
-    } Part;
-    const Caller *self = work->self;
-    const Py_ssize_t count = count_threads(self, work->n);
-    const Py_ssize_t share = work->n / count / self->lanes * self->lanes;
-    Part *parts = count > 1 ? PyMem_RawCalloc(count - 1, sizeof(Part)) : NULL;
-    if (parts == NULL) {
-        run_batch(work);
-        return !work->failed;
-    }
-    for (Py_ssize_t part = 1; part < count; part++) {
-        Part *other = &parts[part - 1];
-        other->work = *work;
-        for (int k = 0; k < self->n_inputs; k++)
-            other->work.in[k] += part * share * self->in_size[k];
-        for (int k = 0; k < self->n_outputs; k++)
-            other->work.out[k] += part * share * self->out_size[k];
-        other->work.n = part < count - 1 ? share : work->n - part * share;
-        other->started = pthread_create(&other->thread, NULL, run_thread, &other->work) == 0;
-    }
-    work->n = share;
-    run_batch(work);
-    int failed = work->failed;
-    for (Py_ssize_t part = 1; part < count; part++) {
-        Part *other = &parts[part - 1];
-        if (other->started)
-            pthread_join(other->thread, NULL);
-        else
-            run_batch(&other->work);
-        failed |= other->work.failed;
-    }
-    PyMem_RawFree(parts);
-    return !failed;
-}
+static PyObject *out_name;   /* 'out', interned */
 
 /* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays. */
 static Py_ssize_t read_arguments(const Caller *self, PyObject *const *args, const double **in)
@@ -203,9 +77,52 @@ static int new_outputs(const Caller *self, Py_ssize_t n, PyObject **results, dou
     return 0;
 }
 
-static int run_many(const Caller *self, Py_ssize_t n, const double **in, double **out)
+/* Return whether two ranges of memory have a byte in common. */
+static int overlap(const void *a, Py_ssize_t a_bytes, const void *b, Py_ssize_t b_bytes)
 {
-    Work work = {.self = self, .n = n};
+    const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x < y + (uintptr_t)b_bytes && y < x + (uintptr_t)a_bytes;
+}
+
+/* Take the arrays of `given` as outputs: 0, or -1 if one of them cannot be written to directly. */
+static int given_outputs(const Caller *self, Py_ssize_t n, PyObject *given, const double **in,
+                         PyObject **results, double **out)
+{
+    const Py_ssize_t rows = n == 0 ? 1 : n, word = sizeof(double);
+    if (self->n_outputs != 1
+        && (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != self->n_outputs))
+        return -1;
+    for (int k = 0; k < self->n_outputs; k++) {
+        PyObject *item = self->n_outputs == 1 ? given : PyTuple_GET_ITEM(given, k);
+        if (!PyArray_Check(item))
+            return -1;
+        PyArrayObject *array = (PyArrayObject *)item;
+        const int batch = n > 0, ndim = self->out_ndim[k] + batch;
+        if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISCARRAY(array)
+            || PyArray_NDIM(array) != ndim || (batch && PyArray_DIM(array, 0) != n))
+            return -1;
+        for (int d = batch; d < ndim; d++)
+            if (PyArray_DIM(array, d) != self->out_dims[k][d + 1 - batch])
+                return -1;
+        out[k] = PyArray_DATA(array);
+        const Py_ssize_t bytes = rows * self->out_size[k] * word;
+        for (int j = 0; j < self->n_inputs; j++)
+            if (overlap(out[k], bytes, in[j], rows * self->in_size[j] * word))
+                return -1;
+        for (int j = 0; j < k; j++)
+            if (overlap(out[k], bytes, out[j], rows * self->out_size[j] * word))
+                return -1;
+        results[k] = item;
+    }
+    for (int k = 0; k < self->n_outputs; k++)
+        Py_INCREF(results[k]);
+    return 0;
+}
+
+static int run_many(const Caller *self, Py_ssize_t n, const double **in, double **out, int given)
+{
+    const int streamed = given && n * row_bytes(self) >= STREAM_FROM;
+    Work work = {.self = self, .n = n, .streamed = streamed};
     int good;
     memcpy(work.in, in, sizeof work.in);
     memcpy(work.out, out, sizeof work.out);
@@ -218,17 +135,29 @@ static int run_many(const Caller *self, Py_ssize_t n, const double **in, double 
 static PyObject *call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     const Caller *self = (Caller *)callable;
+    const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     const double *in[2 * MAX_BLOCKS];
     double *out[MAX_BLOCKS];
-    PyObject *results[MAX_BLOCKS];
+    PyObject *results[MAX_BLOCKS], *given = NULL;
     Py_ssize_t n = -1;
-    if (PyVectorcall_NARGS(nargsf) == self->n_inputs && kwnames == NULL)
+    int plain = nargs == self->n_inputs;
+    if (kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0) {
+        PyObject *name = PyTuple_GET_ITEM(kwnames, 0);   /* interned where it is written in code */
+        plain = plain && PyTuple_GET_SIZE(kwnames) == 1 && name == out_name;
+        given = args[nargs] == Py_None ? NULL : args[nargs];
+    }
+    if (plain)
         n = read_arguments(self, args, in);
     if (n < 0)
         return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
-    if (new_outputs(self, n, results, out) < 0)
-        return NULL;
-    const int good = n == 0 ? self->single(in, out) == 0 : run_many(self, n, in, out);
+    if (given == NULL) {
+        if (new_outputs(self, n, results, out) < 0)
+            return NULL;
+    } else if (given_outputs(self, n, given, in, results, out) < 0) {
+        return PyObject_Vectorcall(self->fallback, args, nargsf, kwnames);
+    }
+    const int good = n == 0 ? self->single(in, out) == 0
+                            : run_many(self, n, in, out, given != NULL);
     if (!good) {
         for (int k = 0; k < self->n_outputs; k++)
             Py_DECREF(results[k]);
@@ -413,7 +342,8 @@ PyMODINIT_FUNC PyInit__call(void)
 {
     import_array();
     float64 = PyArray_DescrFromType(NPY_DOUBLE);
-    if (PyType_Ready(&caller_type) < 0)
+    out_name = PyUnicode_InternFromString("out");
+    if (out_name == NULL || PyType_Ready(&caller_type) < 0)
         return NULL;
     PyObject *self = PyModule_Create(&module);
     if (self == NULL || PyModule_AddObjectRef(self, "Caller", (PyObject *)&caller_type) < 0) {

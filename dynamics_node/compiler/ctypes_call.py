@@ -26,19 +26,35 @@ class Caller:
         """Make a Caller a routine for help(); Python does not call it for an attribute."""
         return self
 
-    def __call__(self, *args, **named):
-        if named or not self._plain(args):
-            return self._fallback(*args, **named)
+    def __call__(self, *args, out=None, **named):
+        if named or not self._plain(args) or (out is not None and not self._fits(out, args)):
+            return self._fallback(*args, **named, **({} if out is None else {'out': out}))
         if args[0].ndim == 1:
-            results = [np.empty(shape) for shape in self._outputs]
+            results = self._arrays(out) or [np.empty(shape) for shape in self._outputs]
             bad = self._single(pointers([*args, *self._uniforms]), pointers(results))
         else:
-            bad, results = self._many(args, len(args[0]))
+            bad, results = self._many(args, len(args[0]), self._arrays(out))
         if bad:
-            return self._fallback(*args)
+            return self._fallback(*args, **({} if out is None else {'out': out}))
         return results[0] if len(results) == 1 else tuple.__new__(self._kind, results)
 
-    def _many(self, args, n):
+    def _arrays(self, out):
+        """Return the given arrays as a list; None where none are given."""
+        return None if out is None else [out] if len(self._outputs) == 1 else list(out)
+
+    def _fits(self, out, args):
+        """Return whether results can be written to `out` directly."""
+        if len(self._outputs) != 1 and not (isinstance(out, tuple)
+                                            and len(out) == len(self._outputs)):
+            return False
+        arrays, rows = self._arrays(out), args[0].shape[:-1]
+        return all(isinstance(array, np.ndarray) and array.dtype == np.float64
+                   and array.flags.carray and array.shape == (*rows, *shape)
+                   and not any(np.may_share_memory(array, other)
+                               for other in (*args, *arrays[:k]))
+                   for k, (array, shape) in enumerate(zip(arrays, self._outputs)))
+
+    def _many(self, args, n, out):
         """Run whole blocks on padded copies: the kernel reads and writes beyond the last row."""
         blocks = -(-n // self._lanes)
         rows = blocks * self._lanes
@@ -46,7 +62,11 @@ class Caller:
                   for arg in args]
         results = [np.empty((rows + self._lanes, *shape)) for shape in self._outputs]
         bad = self._batch(pointers([*padded, *self._uniforms]), pointers(results), blocks)
-        return bad, [result[:n].copy() for result in results]
+        if out is None or bad:
+            return bad, [result[:n].copy() for result in results]
+        for array, result in zip(out, results):
+            np.copyto(array, result[:n])
+        return bad, out
 
     def _plain(self, args):
         """Return whether the kernel takes the arguments as they are."""

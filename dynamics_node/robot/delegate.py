@@ -21,7 +21,8 @@ class Delegate(Generic[P, R]):
         @wraps(method)
         def function(owner: Any, *arguments: P.args, **named: P.kwargs) -> R:
             return method(getattr(owner, part), *arguments, **named)
-        self._part, self._method, self._function, self._name = part, method, function, ''
+        self._part, self._method, self._name = part, method, ''
+        self._function: Callable[..., R] = function
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -36,7 +37,10 @@ class Delegate(Generic[P, R]):
         """Return the function of the class, or the method of an object."""
         if owner is None:
             return self._function
-        bound = self._method.__get__(getattr(owner, self._part))
+        bound = self._bound(owner)
         if getattr(kind, self._name) is self._function:  # not called by a subclass through super()
             vars(owner)[self._name] = bound
         return bound
+
+    def _bound(self, owner: Any) -> Any:
+        return self._method.__get__(getattr(owner, self._part))

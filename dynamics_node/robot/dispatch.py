@@ -23,6 +23,7 @@ from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.arguments import check_configuration, check_wrenches
+from dynamics_node.robot.given_results import check_out, written
 
 try:
     from dynamics_node.compiler._call import Caller
@@ -110,7 +111,7 @@ class Dispatcher:
                 self._checked.clear()
                 self._ready.clear()
             caller = self._checked[key] = self._bind(
-                kernel, key, lambda *checked: self._refused(key, checked))
+                kernel, key, lambda *checked, out=None: self._refused(key, checked, out))
             if not key.with_wrenches:
                 self._publish(kernel, key)
         return caller
@@ -128,7 +129,7 @@ class Dispatcher:
                       kernel.outputs, uniform_values(self.model, key), fallback,
                       _two_threads_from(kernel), self._threads, kernel.code, key.spec.result)
 
-    def _refused(self, key, states):
+    def _refused(self, key, states, out=None):
         """Compute in NumPy the states that a kernel refused.
 
         It may be one state of a thousand: a singular configuration, which with constraints is no
@@ -137,13 +138,14 @@ class Dispatcher:
         """
         half = len(states[0]) // 2
         if states[0].ndim == 1 or half == 0:
-            return self._in_numpy(key, states)
+            return written(self._in_numpy(key, states), out)
         caller = self._caller(key)   # another thread may have cleared the callers
         halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
                   for rows in (slice(half), slice(half, None))]
         if not isinstance(halves[0], tuple):
-            return np.concatenate(halves)
-        return tuple.__new__(key.spec.result, [np.concatenate(parts) for parts in zip(*halves)])
+            return written(np.concatenate(halves), out)
+        return written(tuple.__new__(key.spec.result, [
+            np.concatenate(parts) for parts in zip(*halves)]), out)
 
     # Calls -----------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class Dispatcher:
 
     def call(self, name: str, wrenches: Wrenches = None, arguments: tuple = (),
              dwrenches: Wrenches = None, constraints: tuple[Constraint, ...] = (),
-             **inputs: ArrayLike) -> Any:
+             out: np.ndarray | tuple[np.ndarray, ...] | None = None, **inputs: ArrayLike) -> Any:
         """Check the inputs, then compute.
 
         :param name: of the kernel.
@@ -170,6 +172,7 @@ class Dispatcher:
         :param arguments: (frame,) or (frame, local), (parts,) of targets, or (entries of v,).
         :param dwrenches: rates of the wrenches, for kernels that take them.
         :param constraints: the valid set of the kernel.
+        :param out: arrays for the results, one or a tuple; None allocates them.
         :param inputs: the arrays by name, in the order of the spec.
         """
         spec = ALL_KERNELS[name]
@@ -179,13 +182,15 @@ class Dispatcher:
         states, n, with_wrenches = self._checked_states(
             inputs, {each: external[each] for each in spec.wrenches}, constraints, arguments)
         key = key_of(self.model, name, arguments, with_wrenches, constraints)
+        if out is not None:
+            out = check_out(out, result_shapes(self.model, key), n, inputs)
         if n != 0 and has_kernel(self.model, name, constraints):
             caller = self._caller(key)
             if caller is None and (n or 0) >= WORTH_WAITING:
                 caller = self._awaited(key)
             if caller is not None:
-                return caller(*states)
-        return self._in_numpy(key, states)
+                return caller(*states) if out is None else caller(*states, out=out)
+        return written(self._in_numpy(key, states), out)
 
     def _awaited(self, key):
         """Return the Caller of a key when its kernel has been made; None if it cannot be."""
@@ -284,7 +289,7 @@ def _map(function, result):
 
 def _finite(result):
     def check(part):
-        part = np.asarray(part, dtype=float)
+        part = np.asarray(part, dtype=float, order='C')
         if not np.isfinite(part).all():
             raise NotFinite('the result is not finite: the values are too large')
         return part

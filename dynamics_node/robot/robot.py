@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.algorithms.energy import total_mass
 from dynamics_node.algorithms.inertial_parameters import inertial_parameters
-from dynamics_node.checks import flag
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.robot_kernels import RobotKernels
@@ -38,6 +37,7 @@ from dynamics_node.robot.derivatives import Derivatives
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
 from dynamics_node.robot.force_elements import ForceElements
+from dynamics_node.robot.kernel_method import KernelMethod
 from dynamics_node.robot.links import LinkQuantities
 from dynamics_node.robot.prescribed import PrescribedMotion
 from dynamics_node.robot.simulation import Simulation
@@ -51,7 +51,8 @@ class Robot:
 
     Methods take single states (n,) or batches (N, n), mixed at will (inverse_kinematics,
     joint_velocities, whole_body and constraint_report: one state), and return fresh float64 arrays
-    in SI units, 6-vectors linear first. Invalid arguments raise a DynamicsError that names them.
+    in SI units, 6-vectors linear first; or write to those of `out`, where they have that argument.
+    Invalid arguments raise a DynamicsError that names them.
     """
 
     model: Model
@@ -65,7 +66,7 @@ class Robot:
         :param kernels: of a robot of the same structure, to be shared.
         """
         checks.check_kind('model', model, Model)
-        dispatcher = Dispatcher(model, kernels, flag('compile', compile), self._install)
+        dispatcher = Dispatcher(model, kernels, checks.flag('compile', compile), self._install)
         sets, dynamics = ConstraintSets(model), Dynamics(dispatcher)
         constrained = ConstrainedDynamics(dispatcher, sets)
         prescribed = PrescribedMotion(dispatcher, sets, constrained)
@@ -73,11 +74,10 @@ class Robot:
             model=model, _dispatcher=dispatcher, _sets=sets, _dynamics=dynamics,
             _changes=Changes(self), _force_elements=ForceElements(dispatcher),
             _configurations=Configurations(dispatcher), _links=LinkQuantities(dispatcher),
-            _derivatives=Derivatives(dispatcher, dynamics),
-            _constrained=constrained, _prescribed=prescribed,
-            _closed=ClosedMechanism(dispatcher, sets), _soft_contacts=SoftContacts(dispatcher),
-            _simulation=Simulation(dispatcher, sets, prescribed),
-            _task_space=TaskSpace(self, dispatcher, sets))
+            _derivatives=Derivatives(dispatcher, dynamics), _constrained=constrained,
+            _prescribed=prescribed, _closed=ClosedMechanism(dispatcher, sets),
+            _soft_contacts=SoftContacts(dispatcher), _task_space=TaskSpace(self, dispatcher, sets),
+            _simulation=Simulation(dispatcher, sets, prescribed))
 
     @classmethod
     def from_urdf(cls, source: str | bytes | os.PathLike, base: str = 'fixed',
@@ -239,7 +239,7 @@ class Robot:
         :raise DynamicsError: compilation is switched off, or a kernel could not be made.
         """
         frames = arguments.check_frame_names(self.model, 'frames', frames)
-        wait, wrenches, payloads, derivatives = (flag(name, value) for name, value in (
+        wait, wrenches, payloads, derivatives = (checks.flag(name, value) for name, value in (
             ('wait', wait), ('wrenches', wrenches), ('payloads', payloads),
             ('derivatives', derivatives)))
         valid = () if constraints is None or constraints is False else self._sets.of(
@@ -289,24 +289,24 @@ class Robot:
 
     # Dynamics --------------------------------------------------------------------------------
 
-    inverse_dynamics = Delegate('_dynamics', Dynamics.inverse_dynamics)
-    forward_dynamics = Delegate('_dynamics', Dynamics.forward_dynamics)
+    inverse_dynamics = KernelMethod('_dynamics', Dynamics.inverse_dynamics)
+    forward_dynamics = KernelMethod('_dynamics', Dynamics.forward_dynamics)
     hybrid_dynamics = Delegate('_dynamics', Dynamics.hybrid_dynamics)
-    mass_matrix = Delegate('_dynamics', Dynamics.mass_matrix)
-    mass_matrix_inverse = Delegate('_dynamics', Dynamics.mass_matrix_inverse)
-    coriolis_matrix = Delegate('_dynamics', Dynamics.coriolis_matrix)
-    gravity_torque = Delegate('_dynamics', Dynamics.gravity_torque)
-    bias_torque = Delegate('_dynamics', Dynamics.bias_torque)
-    friction_torque = Delegate('_dynamics', Dynamics.friction_torque)
+    mass_matrix = KernelMethod('_dynamics', Dynamics.mass_matrix)
+    mass_matrix_inverse = KernelMethod('_dynamics', Dynamics.mass_matrix_inverse)
+    coriolis_matrix = KernelMethod('_dynamics', Dynamics.coriolis_matrix)
+    gravity_torque = KernelMethod('_dynamics', Dynamics.gravity_torque)
+    bias_torque = KernelMethod('_dynamics', Dynamics.bias_torque)
+    friction_torque = KernelMethod('_dynamics', Dynamics.friction_torque)
     denoc = Delegate('_dynamics', Dynamics.denoc)
     denoc_matrices = Delegate('_dynamics', Dynamics.denoc_matrices)
 
     # Energy and kinematics -------------------------------------------------------------------
 
-    kinetic_energy = Delegate('_dynamics', Dynamics.kinetic_energy)
-    potential_energy = Delegate('_dynamics', Dynamics.potential_energy)
-    center_of_mass = Delegate('_dynamics', Dynamics.center_of_mass)
-    momentum = Delegate('_dynamics', Dynamics.momentum)
+    kinetic_energy = KernelMethod('_dynamics', Dynamics.kinetic_energy)
+    potential_energy = KernelMethod('_dynamics', Dynamics.potential_energy)
+    center_of_mass = KernelMethod('_dynamics', Dynamics.center_of_mass)
+    momentum = KernelMethod('_dynamics', Dynamics.momentum)
     frame_pose = Delegate('_dynamics', Dynamics.frame_pose)
     frame_twist = Delegate('_dynamics', Dynamics.frame_twist)
     jacobian = Delegate('_dynamics', Dynamics.jacobian)
@@ -314,19 +314,19 @@ class Robot:
 
     # Links and joints one by one ---------------------------------------------------------------
 
-    body_poses = Delegate('_links', LinkQuantities.body_poses)
-    joint_reactions = Delegate('_links', LinkQuantities.joint_reactions)
-    joint_reactions_derivatives = Delegate('_links', LinkQuantities.joint_reactions_derivatives)
+    body_poses = KernelMethod('_links', LinkQuantities.body_poses)
+    joint_reactions = KernelMethod('_links', LinkQuantities.joint_reactions)
+    joint_reactions_derivatives = KernelMethod('_links', LinkQuantities.joint_reactions_derivatives)
     sensor_wrench = Delegate('_links', LinkQuantities.sensor_wrench)
     frame_acceleration = Delegate('_links', LinkQuantities.frame_acceleration)
-    link_energies = Delegate('_links', LinkQuantities.link_energies)
+    link_energies = KernelMethod('_links', LinkQuantities.link_energies)
     point_jacobian = Delegate('_links', LinkQuantities.point_jacobian)
     link_wrenches = Delegate('_links', LinkQuantities.link_wrenches)
     base_velocity = Delegate('_links', LinkQuantities.base_velocity)
 
     # Springs and linear actuators --------------------------------------------------------------
 
-    spring_torque = Delegate('_force_elements', ForceElements.spring_torque)
+    spring_torque = KernelMethod('_force_elements', ForceElements.spring_torque)
     actuator_motion = Delegate('_force_elements', ForceElements.actuator_motion)
     actuator_forces = Delegate('_force_elements', ForceElements.actuator_forces)
     simulate = Delegate('_simulation', Simulation.simulate)
@@ -334,9 +334,9 @@ class Robot:
 
     # Derivatives -------------------------------------------------------------------------------
 
-    inverse_dynamics_derivatives = Delegate(
+    inverse_dynamics_derivatives = KernelMethod(
         '_derivatives', Derivatives.inverse_dynamics_derivatives)
-    forward_dynamics_derivatives = Delegate(
+    forward_dynamics_derivatives = KernelMethod(
         '_derivatives', Derivatives.forward_dynamics_derivatives)
     hybrid_dynamics_derivatives = Delegate('_derivatives', Derivatives.hybrid_dynamics_derivatives)
     inverse_dynamics_directional_derivative = Delegate(
@@ -345,15 +345,15 @@ class Robot:
         '_derivatives', Derivatives.forward_dynamics_directional_derivative)
     hybrid_dynamics_directional_derivative = Delegate(
         '_derivatives', Derivatives.hybrid_dynamics_directional_derivative)
-    inverse_dynamics_hessian_product = Delegate(
+    inverse_dynamics_hessian_product = KernelMethod(
         '_derivatives', Derivatives.inverse_dynamics_hessian_product)
-    regressor = Delegate('_derivatives', Derivatives.regressor)
-    energy_regressor = Delegate('_derivatives', Derivatives.energy_regressor)
-    mass_matrix_derivatives = Delegate('_derivatives', Derivatives.mass_matrix_derivatives)
-    christoffel_symbols = Delegate('_derivatives', Derivatives.christoffel_symbols)
-    generalised_momentum = Delegate('_derivatives', Derivatives.generalised_momentum)
-    center_of_mass_motion = Delegate('_derivatives', Derivatives.center_of_mass_motion)
-    gravity_stiffness = Delegate('_derivatives', Derivatives.gravity_stiffness)
+    regressor = KernelMethod('_derivatives', Derivatives.regressor)
+    energy_regressor = KernelMethod('_derivatives', Derivatives.energy_regressor)
+    mass_matrix_derivatives = KernelMethod('_derivatives', Derivatives.mass_matrix_derivatives)
+    christoffel_symbols = KernelMethod('_derivatives', Derivatives.christoffel_symbols)
+    generalised_momentum = KernelMethod('_derivatives', Derivatives.generalised_momentum)
+    center_of_mass_motion = KernelMethod('_derivatives', Derivatives.center_of_mass_motion)
+    gravity_stiffness = KernelMethod('_derivatives', Derivatives.gravity_stiffness)
     frame_pose_derivatives = Delegate('_derivatives', Derivatives.frame_pose_derivatives)
     frame_twist_derivatives = Delegate('_derivatives', Derivatives.frame_twist_derivatives)
     linearize = Delegate('_derivatives', Derivatives.linearize)
