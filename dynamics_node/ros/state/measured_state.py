@@ -25,7 +25,6 @@ RESTART = 1_000_000_000  # [ns]
 AHEAD = 50_000_000       # [ns]
 TURN = 2.0 * np.pi
 NANOSECONDS = np.dtype(np.int64)
-STAMP = struct.Struct('=q')
 
 
 class MeasuredSnapshot(NamedTuple):
@@ -35,14 +34,22 @@ class MeasuredSnapshot(NamedTuple):
     q: np.ndarray            # (nq,), nan where never measured
     v: np.ndarray            # (nv,), likewise, and where missing_velocity says so
     effort: np.ndarray       # (nv,), likewise; 0 at planar and floating joints
-    stamps: np.ndarray       # (joints,) [ns], NEVER where never measured
+    own_stamps: np.ndarray | None   # (joints,) [ns], NEVER where never measured; None: all oldest
     oldest: int              # smallest stamp [ns]
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """The stamps of the joints, (joints,) [ns], NEVER where never measured."""
+        if self.own_stamps is not None:
+            return self.own_stamps
+        return np.full(len(self.model.joints), self.oldest, dtype=NANOSECONDS)
 
     def oldest_of(self, joints: np.ndarray) -> int:
         """Return the smallest stamp of some joints [ns], given by their indices."""
-        if len(joints) == len(self.stamps):
+        stamps = self.own_stamps
+        if stamps is None or len(joints) == len(stamps):
             return self.oldest
-        return int(self.stamps[joints].min())
+        return int(stamps[joints].min())
 
     def name_oldest(self, joints: np.ndarray) -> str:
         """Return the name of the joint with the smallest stamp of some; '' if all have the same."""
@@ -52,9 +59,7 @@ class MeasuredSnapshot(NamedTuple):
 
     def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
         """Return whether some joints, given by their indices, were not measured since another."""
-        if other is None or (self.oldest != other.oldest and len(joints) == len(self.stamps)):
-            return False
-        return np.array_equal(self.stamps[joints], other.stamps[joints])
+        return other is not None and np.array_equal(self.stamps[joints], other.stamps[joints])
 
     @property
     def never_measured(self) -> list[str]:
@@ -153,8 +158,7 @@ class MeasuredState:
 
     def _copied(self) -> tuple[np.ndarray, np.ndarray]:
         """Return copies of the values (q, v, effort) and of the stamps."""
-        _, q, v, effort, stamps, _ = self._snapshot
-        return np.concatenate([q, v, effort]), stamps.copy()
+        return np.concatenate([self.q, self.v, self.effort]), self.stamps.copy()
 
     # Joint states ----------------------------------------------------------------------------
 
@@ -188,8 +192,7 @@ class MeasuredState:
             # Arrays in the memory of bytes are read-only. MeasuredSnapshot() takes twice as long.
             numbers, (first, second) = np.frombuffer(self._pack(*values)), self._ends
             self._newest, self._snapshot = stamp, tuple.__new__(MeasuredSnapshot, (
-                self.model, numbers[:first], numbers[first:second], numbers[second:],
-                np.frombuffer(STAMP.pack(stamp) * len(placement.joint), NANOSECONDS), stamp))
+                self.model, numbers[:first], numbers[first:second], numbers[second:], None, stamp))
         else:
             self._store(stamp, placement, values)
 

@@ -81,8 +81,7 @@ class TorquePipeline:
         self._stamp, self._period = 0, 0.0   # of the last torque's state [ns]; since the former [s]
         self._stepped: MeasuredSnapshot | None = None   # the last one of the gate since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
-        self._last_q: Any = None   # of that state
-        self._last_v: Any = None
+        self._last_q = self._last_v = np.zeros(0)   # of that state
         self._prediction = Prediction()
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
@@ -239,7 +238,7 @@ class TorquePipeline:
                 self._use_robot(self._robot)   # on the contacts of this reference
             settled, _ = self._current_robot.settled_robot()
             change_checks.check_held(self.controller.for_robot(settled), measured.q, self._limits)
-        proposal = self._proposal(now, measured)
+        proposal = self._proposal(now, measured, measured.oldest_of(self._needed))
         try:
             self.gate.enable(now, with_measured_command(
                 proposal, self.controller, measured.effort, effort))
@@ -310,16 +309,17 @@ class TorquePipeline:
 
     def on_state(self, measured: MeasuredSnapshot) -> StampedRelease | None:
         """Return the release for a measured state, None while disabled."""
-        gate, now = self.gate, (self._clock() - self._origin) * 1e-9
+        gate, needed, now = self.gate, self._needed, (self._clock() - self._origin) * 1e-9
         if gate.idle:
             return None
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
-        if self._driven is not self._model or measured.repeats(self._stepped, self._needed):
+        if self._driven is not self._model or ((stamp := measured.oldest_of(needed)) == self._stamp
+                                               and measured.repeats(self._stepped, needed)):
             return self._stamped(gate.tick(now))
         self._stepped = measured
         try:
-            self.proposal = proposal = self._proposal(now, measured)
+            self.proposal = proposal = self._proposal(now, measured, stamp)
             release = gate.step(now, proposal)
             if gate.state is not FAULT:   # the joint state is valid
                 self.gravity = proposal.gravity
@@ -354,11 +354,11 @@ class TorquePipeline:
         self.gate.report_fault(now, f'{failed}: {error}')
         return self.gate.tick(now)
 
-    def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
+    def _proposal(self, now: float, measured: MeasuredSnapshot, stamp: int) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        if measured.oldest == NEVER:
+        _, q, v, _, _, oldest = measured
+        if oldest == NEVER:
             return None
-        stamp, q, v, gate = measured.oldest_of(self._needed), measured.q, measured.v, self.gate
         if stamp != self._stamp:
             self._period = (stamp - self._stamp) * 1e-9
         self._stamp, self._last_q, self._last_v, current = stamp, q, v, self._current_robot
@@ -366,8 +366,8 @@ class TorquePipeline:
             self._refresh(now)
         state = tuple.__new__(Measured, ((stamp - self._origin) * 1e-9, q, v, None, partial(
             measured.name_oldest, self._needed)))   # Measured() takes twice as long
-        return self._proposal_at(now, state, self._period,
-                                 gate.state is not ENABLED and gate.braking)
+        return self._proposal_at(now, state, self._period, self.gate.state is not ENABLED and
+                                 self.gate.braking)
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
         """Return the Proposal at a measured or predicted state; period: [s] since the last."""
