@@ -34,6 +34,7 @@ from dynamics_node.identification.csv_files import write_csv
 from dynamics_node.identification.recording import raw_recording
 from dynamics_node.msg import FrameTarget
 from dynamics_node.ros import convert
+from dynamics_node.ros.rclpy_internals import receive_info
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.torque import realtime
 
@@ -51,7 +52,9 @@ class Torques(NamedTuple):
 
     delays: np.ndarray    # of each joint state with a torque [s]
     gap: float            # greatest time between two torques [s]
-    sent_gap: float       # the same of joint states: the delay of the machine and of the driver
+    published_gap: float  # between these two when they were published
+    states_gap: float     # between the joint states that they were computed from
+    sent_gap: float       # greatest of joint states: the delay of the machine and of the driver
     missed: int           # joint states without a torque
     faults: int
 
@@ -105,6 +108,10 @@ def rows(rate, idle, busy, granted):
             found[f'{rate}, {name}: joint state to torque, p{percent:g}'] = [value, 'us', bar]
         found[f'{rate}, {name}: greatest gap between torques'] = [
             each.gap * 1e3, 'ms', 20.0 if granted else None]
+        found[f'{rate}, {name}: these torques when they were published'] = [
+            each.published_gap * 1e3, 'ms', None]
+        found[f'{rate}, {name}: the joint states of these torques'] = [
+            each.states_gap * 1e3, 'ms', None]
         found[f'{rate}, {name}: greatest gap between joint states'] = [
             each.sent_gap * 1e3, 'ms', None]
         found[f'{rate}, {name}: joint states without a torque'] = [
@@ -125,14 +132,17 @@ class Driver:
         self.executor = EventsExecutor()
         self.executor.add_node(self.node)
         self.states = self.node.create_publisher(JointState, '/joint_states', SENSOR)
-        self.node.create_subscription(JointState, '/dynamics_node/torque', self.on_torque, 1000)
+        receive_info(self.node.create_subscription(
+            JointState, '/dynamics_node/torque', self.on_torque, 1000))
         self.enabler = self.caller.client(SetBool, '/dynamics_node/enable')
         self.message = JointState(name=JOINTS, position=array('d', [0.3] * 7),
                                   velocity=array('d', [0.0] * 7), effort=array('d', [0.0] * 7))
-        self.heard = []   # (stamp, arrival [ns])
+        self.heard = []   # (stamp, publication, arrival [ns])
 
-    def on_torque(self, message):
-        self.heard.append((convert.nanoseconds(message.header.stamp), time.time_ns()))
+    def on_torque(self, received):
+        message, info = received
+        self.heard.append((convert.nanoseconds(message.header.stamp), info['source_timestamp'],
+                           time.time_ns()))
 
     def send(self):
         """Publish a joint state; return its stamp."""
@@ -159,12 +169,11 @@ class Driver:
         deadline = time.monotonic() + 1.0
         while len(self.heard) < len(sent) and time.monotonic() < deadline:
             self.executor.spin_once(timeout_sec=0.05)
-        arrived = dict(self.heard)
+        arrived = {stamp: when for stamp, _, when in self.heard}
         answered = [stamp for stamp in sent if stamp in arrived]
         faults = int(len(answered) == 0 or answered[-1] < sent[-1] - 1_000_000_000)
-        times = np.array([when for _, when in self.heard]) * 1e-9
-        found = Torques(np.array([arrived[stamp] - stamp for stamp in answered]) * 1e-9,
-                        float(np.diff(times).max(initial=0.0)),
+        delays = np.array([arrived[stamp] - stamp for stamp in answered]) * 1e-9
+        found = Torques(delays, *greatest_gap(self.heard),
                         float(np.diff(sent).max(initial=0)) * 1e-9, len(sent) - len(answered),
                         faults)
         self.enable(False)
@@ -178,6 +187,18 @@ class Driver:
             while (left := start + (k + 1) / rate - time.perf_counter()) > 0.0:
                 self.executor.spin_once(timeout_sec=left)
         return sent
+
+
+def greatest_gap(heard):
+    """Return the greatest gap between arrivals, its publications and its joint states [s].
+
+    :param heard: (stamp, publication, arrival) of each torque [ns].
+    """
+    if len(heard) < 2:
+        return 0.0, 0.0, 0.0
+    gaps = np.diff(np.array(heard), axis=0) * 1e-9
+    states, published, arrived = gaps[gaps[:, 2].argmax()].tolist()
+    return arrived, published, states
 
 
 # Clients, each a process ------------------------------------------------------------------------

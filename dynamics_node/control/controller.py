@@ -42,6 +42,7 @@ class Controller:
     :param gains: Gains for the modes with feedback; TaskGains for task_space.
     :param driver_compensation: what the driver adds: a preset's name, or DriverCompensation.
     :param gravity_scale, friction_scale: see TorqueTerms; a number or (nv,).
+    :ivar needs_reference: whether torque() needs a motion, and v.
     :raise DynamicsError: which argument is wrong, and what is valid.
     """
 
@@ -59,7 +60,7 @@ class Controller:
         driver = driver_compensation
         if not isinstance(driver, DriverCompensation):
             driver = preset(driver)
-        self.robot, self.mode = robot, mode
+        self.robot, self.mode, self.needs_reference = robot, mode, mode != 'gravity'
         self._settings = mode, gains, driver, gravity_scale, friction_scale
         self._law = laws.MODES[mode]
         friction_scale = friction_to_send(driver, friction_scale, robot.nv)
@@ -71,11 +72,6 @@ class Controller:
         self._driver_terms = driver_terms(driver, robot, gravity_scale, friction_scale)
         self._driver_law = self._law if driver.kind == 'payload_only' else laws.gravity
         self._shapes = (robot.nq,), (robot.nv,)
-
-    @property
-    def needs_reference(self) -> bool:
-        """Whether torque() needs a motion, and v."""
-        return self.mode != 'gravity'
 
     def for_robot(self, robot: Robot) -> 'Controller':
         """Return the same controller for another robot, e.g. with another payload."""

@@ -40,7 +40,7 @@ class WholeBodyController(Controller):
         contacts = tuple(contacts_of(robot)) if contacts is None else contacts
         self._constraints = constraints_with(robot, contacts)
         super().__init__(robot)
-        self.mode, self.contacts = WHOLE_BODY, contacts
+        self.mode, self.needs_reference, self.contacts = WHOLE_BODY, True, contacts
         self._loops = ClosedLoops(robot, self._constraints)
         self._moved = without_friction(robot)
         self._failures = 0

@@ -57,6 +57,8 @@ class Plan(NamedTuple):
 class CurrentRobot:
     """The current robot: description, payloads, gravity, friction.
 
+    :ivar changing: whether a payload is in transition.
+    :ivar version: another number with each change of the robot, of which a transition has many.
     :ivar refusal: why the newest description was refused; '' if it was accepted.
     """
 
@@ -79,7 +81,7 @@ class CurrentRobot:
         self._by_service = RobotSettings()
         self._serial = 0              # of the description
         self._robot: Any = None       # Robot
-        self._model_id, self._settled = '', True
+        self._model_id, self.changing, self.version = '', False, 0
         self._selections: dict[tuple[str, ...], JointSelection] = {}
         self.refusal = ''
 
@@ -102,20 +104,14 @@ class CurrentRobot:
         """The robot now; during a transition each read returns a new one."""
         if self._robot is None:
             self.check_exists()
-        if not self._settled:
-            self._settled = self._payloads.settled(self._clock())
-            self._assemble()
+        if self.changing:
+            self._change()
         return self._robot
 
     @property
     def text(self) -> str:
         """The URDF of the robot."""
         return self._described.text
-
-    @property
-    def changing(self) -> bool:
-        """Whether a payload is in transition."""
-        return not self._settled
 
     @property
     def model_id(self) -> str:
@@ -163,6 +159,7 @@ class CurrentRobot:
             self._change()
             return False
         self._robot, self._model_id = plan.robot, plan.model_id
+        self.version += 1
         self._serial += 1
         self._selections = {}
         with suppress(DynamicsError):  # compilation may be switched off
@@ -308,13 +305,11 @@ class CurrentRobot:
             raise
 
     def _change(self) -> None:
-        self._settled = self._payloads.settled(self._clock())
-        self._assemble()
-
-    def _assemble(self) -> None:
         """Replace the robot by one with the current settings."""
+        self.changing = not self._payloads.settled(self._clock())
         self._robot, self._model_id = self._assembled(
             self._described, self._settings, self._payloads.at(self._clock()))
+        self.version += 1
 
     def _assembled(self, described: Description, settings: RobotSettings,
                    payloads: Mapping[str, Payload]) -> tuple[Robot, str]:

@@ -63,6 +63,9 @@ class Gate:
     Call `step` on every joint state (or at a fixed rate) and `tick` on a timer, at least twice
     within max_state_age; publish what they return. The rest is `enable` and `disable`. While
     `braking`, the torque of a proposal must be the one that brakes.
+
+    :ivar state: State of the gate; set by the gate only, as `idle`.
+    :ivar idle: whether nothing will be released until `enable`.
     """
 
     def __init__(self, limits: GateLimits | None = None,
@@ -76,7 +79,7 @@ class Gate:
         """
         _check_limits(limits)
         self._steady, self._predict = steady, predict
-        self._state = State.DISABLED
+        self.state = State.DISABLED
         self._fault: Fault | None = None
         self._out = Releaser()
         self._bridged = 0
@@ -96,27 +99,18 @@ class Gate:
     def _become_idle(self) -> None:
         """Release nothing until `enable`."""
         self._out.end()
+        self.idle = True
         self._ramp: TorqueRamp = None   # type: ignore[assignment]  # None while idle
         self._stop: Stop | None = None   # how torques end; None while the wanted one is followed
         self._ramp_time = 0.0          # [s] since the ramp in began
         self._silent = False           # whether a silence of the joint states is bridged
         self._bridging = 0.0           # [s] since it is bridged by the torque of gravity
-        if self._state is not State.FAULT:
-            self._state = State.DISABLED
+        if self.state is not State.FAULT:
+            self.state = State.DISABLED
         if self._limits_pending:
             self._apply_limits(self._next_limits)
 
     # State -----------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        """The State of the gate."""
-        return self._state
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing will be released until `enable`."""
-        return self._out.last is None
 
     @property
     def braking(self) -> bool:
@@ -125,12 +119,15 @@ class Gate:
 
     def last_valid(self) -> LastValid | None:
         """Return the last valid joint state and the last release; None while idle."""
-        checks, last = self._state_checks, self._out.last
-        return None if last is None else LastValid(checks.age, *checks.measured, last, self.braking)
+        if self.idle:
+            return None
+        checks, (position, v) = self._state_checks, self._state_checks.measured
+        return tuple.__new__(LastValid, (checks.age, position, v, self._out.last,   # twice as fast
+                                         self._stop is not None and self.braking))
 
     def status(self) -> Status:
         """Return the Status, for diagnostics."""
-        return Status(self._state, self.idle, self._fault.text if self._fault else '',
+        return Status(self.state, self.idle, self._fault.text if self._fault else '',
                       self._out.count, Counter(self._refused), Counter(self._out.limited),
                       self._bridged)
 
@@ -145,7 +142,7 @@ class Gate:
         :param proposal: as for `step`, of this moment; None if nothing is measured yet.
         :raise Refused: why not; the gate is then unchanged.
         """
-        if self._state in ACTIVE:
+        if self.state in ACTIVE:
             return
         try:
             start = self._permitted_start(now, proposal)
@@ -153,20 +150,21 @@ class Gate:
             self._refused[f'enable: {refusal.kind}'] += 1
             raise
         self._out.begin(self._limits, start)
+        self.idle = False
         self._ramp, self._ramp_time = TorqueRamp(start, self._limits.settings.ramp_in_time), 0.0
-        self._state, self._fault, self._stop, self._bridging = State.RAMPING_IN, None, None, 0.0
+        self.state, self._fault, self._stop, self._bridging = State.RAMPING_IN, None, None, 0.0
 
     def disable(self, now: float) -> None:
         """Brake, ramp to the safe torque, then release nothing more. A fault remains one."""
-        if self._state not in ACTIVE:
+        if self.state not in ACTIVE:
             return
         fault = self._advance_clock(now)
         if fault:
             self._enter_fault(fault)
             return
-        self._state = State.BRAKING if self._can_brake() else State.RAMPING_OUT
+        self.state = State.BRAKING if self._can_brake() else State.RAMPING_OUT
         self._begin_stop(Stop.after_disable(self._limits.settings, self._out.last,
-                                            braking=self._state is State.BRAKING))
+                                            braking=self.state is State.BRAKING))
 
     def report_fault(self, now: float, text: str, kind: str = OUTSIDE) -> None:
         """Enter a fault that the gate cannot detect itself, an exception for example."""
@@ -193,7 +191,7 @@ class Gate:
 
     def step(self, now: float, proposal: Proposal) -> Release | None:
         """Return the Release of a proposal, whose torque is ignored while ramping out, or None."""
-        if self._out.last is None:
+        if self.idle:
             return None
         fault = self._advance_clock(now) or self._proposal_fault(now, proposal)
         if fault:
@@ -262,14 +260,14 @@ class Gate:
     def _proposal_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of a proposal, or None; only the parts in use are checked."""
         stop, checks = self._stop, self._state_checks
-        if stop is not None and not stop.needs_state and self._state is State.FAULT:
+        if stop is not None and not stop.needs_state and self.state is State.FAULT:
             return None
         fault = checks.state_fault(now, proposal)
         if fault is None and proposal.other_publisher:
             fault = publisher_fault(proposal)
         if stop is None:
             return fault or checks.request_fault(proposal)
-        if stop.braking and self._out.last is not None and checks.request_fault(proposal):
+        if stop.braking and not self.idle and checks.request_fault(proposal):
             stop.end_braking(self._out.last)   # the torque that brakes could not be computed
         return fault
 
@@ -303,7 +301,7 @@ class Gate:
         if fault:
             raise Refused(fault.kind, fault.text)
         self._state_checks = checks
-        if self._out.last is not None:
+        if not self.idle:
             return self._out.last
         return start_torque(self._limits, checks.gravity, proposal.measured.effort)
 
@@ -312,15 +310,15 @@ class Gate:
     def _follow(self) -> Release | None:
         """Release the wanted torque, limited, faded near limits, and ramped in."""
         checks = self._state_checks
-        if self._state is ENABLED and not checks.near_limits:
+        if self.state is ENABLED and not checks.near_limits:
             release = self._out.release_unlimited(checks.torque)
             if release is not None:
                 return release
         torque, limited = self._out.within_limits(checks)
-        if self._state is State.RAMPING_IN:
+        if self.state is State.RAMPING_IN:
             torque = self._ramp.towards(torque, self._ramp_time)
             if self._ramp.share(self._ramp_time) == 1.0:
-                self._state = ENABLED
+                self.state = ENABLED
         return self._release(torque, limited)
 
     # Silence ---------------------------------------------------------------------------------
@@ -344,21 +342,21 @@ class Gate:
         self._silent, left = False, 0.0
         if not self._bridging:   # the wanted torque was released all the time
             return
-        if self._state is State.RAMPING_IN:
+        if self.state is State.RAMPING_IN:
             left = self._ramp.duration - (self._ramp_time - self._bridging)
         self._ramp = TorqueRamp(self._out.last, max(self._bridging, left))
-        self._state, self._ramp_time, self._bridging = State.RAMPING_IN, 0.0, 0.0
+        self.state, self._ramp_time, self._bridging = State.RAMPING_IN, 0.0, 0.0
 
     # The end ---------------------------------------------------------------------------------
 
     def _enter_fault(self, fault: Fault) -> None:
         """Latch a fault and end torques; a later one counts only if it makes the state invalid."""
         stop = self._stop
-        if self._state is State.FAULT and (fault.trusts_state or not (stop and stop.needs_state)):
+        if self.state is State.FAULT and (fault.trusts_state or not (stop and stop.needs_state)):
             return
         self._refused[fault.kind] += 1
-        if self._state is not State.FAULT:
-            self._state, self._fault = State.FAULT, fault
+        if self.state is not State.FAULT:
+            self.state, self._fault = State.FAULT, fault
         self._begin_stop(Stop.after_fault(self._limits.settings, self._out.last,
                                           self._can_brake(), blind=not fault.trusts_state))
 
@@ -375,8 +373,8 @@ class Gate:
         """Release the next torque of the end; the last one is the safe torque."""
         checks, zero = self._state_checks, self._limits.zero
         release = self._checked(stop_release(stop, checks, self._out, self._predict, zero))
-        if self._state is State.BRAKING and not stop.braking:
-            self._state = State.RAMPING_OUT
+        if self.state is State.BRAKING and not stop.braking:
+            self.state = State.RAMPING_OUT
         if release and not stop.braking and stop.is_over(release.numbers, checks.gravity, zero):
             self._become_idle()
         return release

@@ -37,7 +37,8 @@ class Releaser:
 
     def begin(self, limits: GateLimits, start: Sequence[float]) -> None:
         """Begin with a torque that counts as released last."""
-        self._limits = limits
+        self._limits, self._names = limits, limits.joints.names
+        self._longest = limits.settings.max_state_age   # [s] in which slew limits allow a change
         self.last: tuple[float, ...] = tuple(start)
 
     def end(self) -> None:
@@ -67,13 +68,12 @@ class Releaser:
 
     def release_unlimited(self, torque: Sequence[float]) -> Release | None:
         """Return the Release of a torque that neither effort nor slew limits change, else None."""
-        limits = self._limits
-        if not is_unlimited(limits, torque, self.last,
-                            min(self.since, limits.settings.max_state_age)):
+        if not is_unlimited(self._limits, torque, self.last, min(self.since, self._longest)):
             return None
         self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
-        return Release(self.last, limits.joints.names)
+        # Release() takes twice as long.
+        return tuple.__new__(Release, (self.last, self._names, ()))
 
     def release(self, torque: Sequence[float], limited: Limited = (),
                 together: bool = False) -> Release | None:
@@ -82,8 +82,7 @@ class Releaser:
         :param together: whether all joints change in proportion, see limit_slew_together.
         """
         limit = limit_slew_together if together else limit_slew
-        torque, joints = limit(self._limits, torque, self.last,
-                               min(self.since, self._limits.settings.max_state_age))
+        torque, joints = limit(self._limits, torque, self.last, min(self.since, self._longest))
         if joints:
             limited = [*limited, *self._counted(SLEW, joints)]
         return self.make(torque, limited)
@@ -97,11 +96,10 @@ class Releaser:
             return None
         self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
-        return Release(self.last, self._limits.joints.names, tuple(limited))
+        return Release(self.last, self._names, tuple(limited))
 
     def _counted(self, which: str, joints: Sequence[int]) -> list[tuple[str, str]]:
         """Count the joints that a limit changed; return the pairs (which limit, which joint)."""
-        names = self._limits.joints.names
-        pairs = [(which, names[k]) for k in joints]
+        pairs = [(which, self._names[k]) for k in joints]
         self.limited.update(pairs)
         return pairs

@@ -42,8 +42,9 @@ class StateChecks:
     """
 
     def __init__(self, limits: GateLimits) -> None:
-        self._limits = limits
+        self._limits, self._zones, settings = limits, limits.zones, limits.settings
         self._nq, self._nv = limits.joints.nq, limits.joints.nv
+        self._max_age, self._jump_tolerance = settings.max_state_age, settings.jump_tolerance
         self.stamp: float | None = None
         self.age = self._period = 0.0
         self._seen = 0.0    # when that state came [s]
@@ -96,22 +97,22 @@ class StateChecks:
 
     def state_fault(self, now: float, proposal: Proposal) -> Fault | None:
         """Return the Fault of the measured state and of gravity; None: valid, and kept."""
-        measured, limits, before = proposal.measured, self._limits, self.stamp
-        q, v = numbers(measured.q, self._nq), numbers(measured.v, self._nv)
-        gravity = numbers(proposal.gravity, self._nv)
+        stamp, given_q, given_v, _, oldest = proposal.measured
+        nq, nv, before, most = self._nq, self._nv, self.stamp, self._max_age
+        q, v, gravity = numbers(given_q, nq), numbers(given_v, nv), numbers(proposal.gravity, nv)
         if q is None or v is None or gravity is None:
-            return Fault(STATE_MALFORMED, f'expected q of {self._nq}, v and gravity of '
-                         f'{self._nv} numbers; got q {shown(measured.q, 200)}, '
-                         f'v {shown(measured.v, 200)}, gravity {shown(proposal.gravity, 200)}')
-        position, stamp = limits.position(q) if self._nq > self._nv else q, measured.stamp
+            return Fault(STATE_MALFORMED, f'expected q of {nq}, v and gravity of '
+                         f'{nv} numbers; got q {shown(given_q, 200)}, '
+                         f'v {shown(given_v, 200)}, gravity {shown(proposal.gravity, 200)}')
+        position = self._limits.position(q) if nq > nv else q
         passed = 0.0 if before is None else max(now - self._seen, stamp - before)
         near, jumps = self._compare(position, v, passed)
         # A zone ends at LARGEST at most: joints that are not near a limit are finite.
-        if (near or self._nq > self._nv) and not (all_below(q, LARGEST) and all_below(v, LARGEST)):
+        if (near or nq > nv) and not (all_below(q, LARGEST) and all_below(v, LARGEST)):
             return Fault(STATE_NOT_FINITE, f'the joint state is not finite: q {q}, v {v}')
-        age, most = now - stamp, limits.settings.max_state_age
+        age = now - stamp
         if not -most <= age <= most:
-            return self._age_fault(age, measured.oldest)
+            return self._age_fault(age, oldest)
         if before is not None and stamp < before:
             return Fault(STATE_BACK_IN_TIME, f'the joint state is {before - stamp:.6g} s older '
                          'than the one before')
@@ -125,7 +126,7 @@ class StateChecks:
             self._period = stamp - before
         self.stamp, self._seen, self.near_limits = stamp, now, near
         self.position, self.v, self._gravity = position, v, gravity
-        self.measured, self.age, self._oldest = (position, v), age, measured.oldest
+        self.measured, self.age, self._oldest = (position, v), age, oldest
         self._checked = proposal
         return self._limit_fault() if near else None
 
@@ -144,25 +145,26 @@ class StateChecks:
 
     def request_fault(self, proposal: Proposal) -> Fault | None:
         """Return the Fault of the wanted torque and its reference; None: valid, and kept."""
-        age, limit = proposal.reference_age, self._limits.settings.max_reference_age
-        if age is not None and not -limit <= age <= limit:
-            return Fault(REFERENCE_STALE, f'the reference is {age:.6g} s old, more than '
-                         f'max_reference_age, {limit:g} s')
-        wanted = proposal.torque
-        if wanted is proposal.gravity and self._checked is proposal:   # finite, see state_fault
+        wanted, balancing, _, age, _ = proposal
+        if age is not None:
+            limit = self._limits.settings.max_reference_age
+            if not -limit <= age <= limit:
+                return Fault(REFERENCE_STALE, f'the reference is {age:.6g} s old, more than '
+                             f'max_reference_age, {limit:g} s')
+        if wanted is balancing and self._checked is proposal:   # finite, see state_fault
             self.torque = self._gravity
             return None
         torque = None if wanted is None else numbers(wanted, self._nv)
         if torque is None:
             return Fault(TORQUE_MALFORMED, f'the wanted torque must be {self._nv} '
-                         f'numbers, got {shown(proposal.torque, 200)}')
+                         f'numbers, got {shown(wanted, 200)}')
         if not all_finite(torque):
             return Fault(TORQUE_NOT_FINITE, f'the wanted torque is {torque}')
         self.torque = torque
         return None
 
     def _age_fault(self, age: float, oldest: Callable[[], str] | None) -> Fault | None:
-        limit = self._limits.settings.max_state_age
+        limit = self._max_age
         if -limit <= age <= limit:
             return None
         kind, when = ((STATE_AHEAD, f'{-age:.6g} s in the future') if age < 0.0 else
@@ -174,10 +176,9 @@ class StateChecks:
     def _compare(self, position: list[float], v: list[float],
                  passed: float) -> tuple[bool, list[tuple[int, float, float]]]:
         """Return whether a joint is near a limit; (joint, moved, allowed) of those that jumped."""
-        near, jumps = False, []
-        tolerance = self._limits.settings.jump_tolerance
+        near, jumps, tolerance = False, [], self._jump_tolerance
         for p, before, velocity, (k, lower, upper, speed, jump_speed) in zip(
-                position, self.measured[0] or position, v, self._limits.zones):
+                position, self.measured[0] or position, v, self._zones):
             if not (lower <= p <= upper and -speed <= velocity <= speed):
                 near = True
             allowed = jump_speed * passed + tolerance

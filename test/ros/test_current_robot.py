@@ -186,6 +186,29 @@ def test_the_robot_object_stays_the_same_without_a_transition(current, clock):
     assert current.robot is current.robot
 
 
+def test_the_version_changes_with_the_robot_and_only_then(current, clock):
+    """The torque process reads it for each joint state, instead of the robot."""
+    seen = [current.version]
+
+    def changed():
+        robot = current.robot
+        seen.append(current.version)
+        assert current.robot is robot or current.changing
+        return seen[-1] != seen[-2]
+    assert not changed()
+    current.set_gravity((0.0, 0.0, -1.6))
+    assert changed() and not current.changing
+    current.set_payload('box', LOAD, 2.0)
+    assert changed() and current.changing
+    clock.now += 1.0
+    assert changed() and current.changing
+    clock.now += 2.0
+    assert changed() and not current.changing
+    assert not changed()
+    current.load(WITH_WRIST, ModelParameters())
+    assert changed()
+
+
 def test_the_number_of_payloads_is_bounded_and_removal_never_refused(current, clock):
     """Each delays every torque. Those being removed count until they are gone."""
     for k in range(MOST_PAYLOADS):

@@ -34,31 +34,32 @@ class MeasuredSnapshot(NamedTuple):
     q: np.ndarray            # (nq,), nan where never measured
     v: np.ndarray            # (nv,), likewise, and where missing_velocity says so
     effort: np.ndarray       # (nv,), likewise; 0 at planar and floating joints
-    stamps: np.ndarray       # (joints,) [ns], NEVER where never measured
+    own_stamps: np.ndarray | None   # (joints,) [ns], NEVER where never measured; None: all oldest
     oldest: int              # smallest stamp [ns]
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """The stamps of the joints, (joints,) [ns], NEVER where never measured."""
+        if self.own_stamps is not None:
+            return self.own_stamps
+        return np.full(len(self.model.joints), self.oldest, dtype=NANOSECONDS)
 
     def oldest_of(self, joints: np.ndarray) -> int:
         """Return the smallest stamp of some joints [ns], given by their indices."""
-        if len(joints) == len(self.stamps):
+        stamps = self.own_stamps
+        if stamps is None or len(joints) == len(stamps):
             return self.oldest
-        return int(self.stamps[joints].min())
+        return int(stamps[joints].min())
 
-    def naming_oldest(self, joints: np.ndarray) -> Callable[[], str]:
-        """Return a function that names the joint with the smallest stamp of some, for messages.
-
-        It returns '' if all have the same stamp.
-        """
-        def name() -> str:
-            stamps = self.stamps[joints]
-            same = (stamps == stamps[0]).all()
-            return '' if same else self.model.joints[int(joints[stamps.argmin()])].name
-        return name
+    def name_oldest(self, joints: np.ndarray) -> str:
+        """Return the name of the joint with the smallest stamp of some; '' if all have the same."""
+        stamps = self.stamps[joints]
+        same = (stamps == stamps[0]).all()
+        return '' if same else self.model.joints[int(joints[stamps.argmin()])].name
 
     def repeats(self, other: MeasuredSnapshot | None, joints: np.ndarray) -> bool:
         """Return whether some joints, given by their indices, were not measured since another."""
-        if other is None or (self.oldest != other.oldest and len(joints) == len(self.stamps)):
-            return False
-        return np.array_equal(self.stamps[joints], other.stamps[joints])
+        return other is not None and np.array_equal(self.stamps[joints], other.stamps[joints])
 
     @property
     def never_measured(self) -> list[str]:
@@ -75,15 +76,13 @@ class _Placement(NamedTuple):
     q: np.ndarray             # their places in q
     v: np.ndarray             # their places in v and effort
     places: np.ndarray | None     # the same in (q, v, effort); None: all of it, in order
-    every_joint: bool         # the message contains all joints of the model
 
 
 class MeasuredState:
     """The newest position, velocity and effort of every joint, with their stamps.
 
-    :ivar q: (nq,), v: (nv,), effort: (nv,), nan where never measured.
-    :ivar stamps: (joints,) [ns], NEVER where never measured.
-    :ivar oldest: smallest stamp [ns].
+    Each message replaces the snapshot of the current values.
+
     :ivar counts: number of dropped entries or messages, by reason.
     """
 
@@ -97,45 +96,69 @@ class MeasuredState:
         """
         self.model, self._clock = model, clock
         self.missing_velocity, self.filter_time = missing_velocity, filter_time
-        self._numbers = np.full(model.nq + 2 * model.nv, np.nan)  # (q, v, effort)
-        self._ends = model.nq, model.nq + model.nv
-        self.q, self.v, self.effort = np.split(self._numbers, self._ends)
+        effort = np.full(model.nv, np.nan)
         for joint in model.joints:
             if joint.kind in ('planar', 'floating'):
-                self.effort[joint.v] = 0.0  # not actuated, unless a request gives an effort
-        self._memory = self._numbers.data
-        self._pack = struct.Struct(f'={len(self._numbers)}d').pack_into
-        self.stamps = np.full(len(model.joints), NEVER, dtype=NANOSECONDS)
+                effort[joint.v] = 0.0  # not actuated, unless a request gives an effort
+        self._ends = model.nq, model.nq + model.nv
+        self._replace(np.concatenate([np.full(self._ends[1], np.nan), effort]),
+                      np.full(len(model.joints), NEVER, dtype=NANOSECONDS))
+        self._pack = struct.Struct(f'={self._ends[1] + model.nv}d').pack
         self.counts: Counter[str] = Counter()
-        self.oldest = self._newest = int(NEVER)
         self._names: tuple[str, ...] | None = None
         self._placement: _Placement | None = None
-        self._snapshot: MeasuredSnapshot | None = None   # of the current values
 
     def snapshot(self) -> MeasuredSnapshot:
         """Return the current values; the same object until one of them changes."""
-        if self._snapshot is None:
-            # Arrays in the memory of bytes are read-only.
-            numbers, (first, second) = np.frombuffer(self._numbers.tobytes()), self._ends
-            self._snapshot = MeasuredSnapshot(
-                self.model, numbers[:first], numbers[first:second], numbers[second:],
-                np.frombuffer(self.stamps.tobytes(), NANOSECONDS), self.oldest)
         return self._snapshot
+
+    @property
+    def q(self) -> np.ndarray:
+        """The positions, (nq,), nan where never measured."""
+        return self._snapshot.q
+
+    @property
+    def v(self) -> np.ndarray:
+        """The velocities, (nv,), likewise."""
+        return self._snapshot.v
+
+    @property
+    def effort(self) -> np.ndarray:
+        """The efforts, (nv,), likewise."""
+        return self._snapshot.effort
+
+    @property
+    def stamps(self) -> np.ndarray:
+        """The stamps, (joints,) [ns], NEVER where never measured."""
+        return self._snapshot.stamps
 
     def moved_to(self, model: Model, missing_velocity: str,
                  filter_time: float) -> MeasuredState:
         """Return the state of another model; joints of the same name and type keep their values."""
         other = MeasuredState(model, missing_velocity, filter_time, self._clock)
         other.counts = self.counts
+        numbers, stamps = other._copied()
+        q, v, effort = np.split(numbers, other._ends)   # views
         place = {joint.name: k for k, joint in enumerate(self.model.joints)}
         for k, joint in enumerate(model.joints):
             old = self.model.joints[place[joint.name]] if joint.name in place else None
             if old is not None and old.kind == joint.kind:
-                other.q[joint.q], other.v[joint.v] = self.q[old.q], self.v[old.v]
-                other.effort[joint.v] = self.effort[old.v]
-                other.stamps[k] = self.stamps[place[joint.name]]
-        other._note_stamps()
+                q[joint.q], v[joint.v] = self.q[old.q], self.v[old.v]
+                effort[joint.v], stamps[k] = self.effort[old.v], self.stamps[place[joint.name]]
+        other._replace(numbers, stamps)
         return other
+
+    def _replace(self, numbers: np.ndarray, stamps: np.ndarray) -> None:
+        """Use other values (q, v, effort) and stamps; both arrays become read-only."""
+        numbers.flags.writeable = stamps.flags.writeable = False
+        q, v, effort = np.split(numbers, self._ends)
+        self._snapshot = MeasuredSnapshot(self.model, q, v, effort, stamps,
+                                          int(min(stamps, default=NEVER)))
+        self._newest = int(max(stamps, default=NEVER))
+
+    def _copied(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return copies of the values (q, v, effort) and of the stamps."""
+        return np.concatenate([self.q, self.v, self.effort]), self.stamps.copy()
 
     # Joint states ----------------------------------------------------------------------------
 
@@ -165,22 +188,21 @@ class MeasuredState:
         # A finite sum proves that all values are finite.
         if stamp < self._newest or not math.isfinite(sum(values)):
             placement, values = self._completed(stamp, placement, np.array(values))
-        self._store(stamp, placement, values)
+        if placement.places is None and stamp >= self._newest:   # every joint, in its place
+            # Arrays in the memory of bytes are read-only. MeasuredSnapshot() takes twice as long.
+            numbers, (first, second) = np.frombuffer(self._pack(*values)), self._ends
+            self._newest, self._snapshot = stamp, tuple.__new__(MeasuredSnapshot, (
+                self.model, numbers[:first], numbers[first:second], numbers[second:], None, stamp))
+        else:
+            self._store(stamp, placement, values)
 
     def _store(self, stamp: int, placement: _Placement,
                values: Sequence[float] | np.ndarray) -> None:
-        """Store values that are known and not late."""
-        self._snapshot = None
-        if placement.places is None:
-            self._pack(self._memory, 0, *values)
-        else:
-            self._numbers[placement.places] = values
-        if placement.every_joint and stamp >= self._newest:
-            self.stamps.fill(stamp)
-            self.oldest = self._newest = stamp
-        else:
-            self.stamps[placement.joint] = stamp
-            self._note_stamps()
+        """Store values of some joints, or in another order, that are known and not late."""
+        numbers, stamps = self._copied()
+        numbers[slice(None) if placement.places is None else placement.places] = values
+        stamps[placement.joint] = stamp
+        self._replace(numbers, stamps)
 
     def _completed(self, stamp: int, placement: _Placement,
                    values: np.ndarray) -> tuple[_Placement, np.ndarray]:
@@ -197,7 +219,7 @@ class MeasuredState:
             if alone.any():
                 self.counts['position missing'] += int(alone.sum())
                 alone &= np.isfinite(v)
-                self.v[placement.v[alone]] = v[alone]
+                self._store_velocities(placement.v[alone], v[alone])
             q, v, effort = q[keep], v[keep], effort[keep]
             placement = _placed(None, placement.joint[keep], placement.q[keep], placement.v[keep],
                                 self.model)
@@ -238,9 +260,11 @@ class MeasuredState:
         rate = np.where(follows, moved, 0.0) / dt
         return before + np.where(follows, rate - before, 0.0) / (1.0 + self.filter_time / dt)
 
-    def _note_stamps(self) -> None:
-        self.oldest = int(min(self.stamps, default=NEVER))
-        self._newest = int(max(self.stamps, default=NEVER))
+    def _store_velocities(self, at: np.ndarray | slice, v: np.ndarray) -> None:
+        """Store velocities at some places of v; stamps stay."""
+        numbers, stamps = self._copied()
+        numbers[self._ends[0]:self._ends[1]][at] = v
+        self._replace(numbers, stamps)
 
     # Joints with several coordinates ---------------------------------------------------------
 
@@ -248,15 +272,14 @@ class MeasuredState:
         """Store the state of one joint with several coordinates, such as a floating base."""
         k = next(k for k, joint in enumerate(self.model.joints) if joint.name == name)
         if self._in_time(stamp, np.array([k])).all():
-            joint = self.model.joints[k]
-            self.q[joint.q], self.v[joint.v], self.stamps[k] = q, v, stamp
-            self._note_stamps()
-            self._snapshot = None
+            joint, (numbers, stamps) = self.model.joints[k], self._copied()
+            position, velocity, _ = np.split(numbers, self._ends)   # views
+            position[joint.q], velocity[joint.v], stamps[k] = q, v, stamp
+            self._replace(numbers, stamps)
 
     def take_velocity(self, name: str, v: np.ndarray) -> None:
         """Store the velocity of one joint with several coordinates; its stamp stays."""
-        self.v[self.model.joint(name).v] = v
-        self._snapshot = None
+        self._store_velocities(self.model.joint(name).v, v)
 
 
 def _placement_of(names: tuple[str, ...], model: Model) -> _Placement | None:
@@ -277,5 +300,4 @@ def _placed(pick: Callable | None, joint: np.ndarray, at_q: np.ndarray, at_v: np
             model: Model) -> _Placement:
     places = np.concatenate([at_q, model.nq + at_v, model.nq + model.nv + at_v])
     in_order = places.tolist() == list(range(model.nq + 2 * model.nv))
-    return _Placement(pick, joint, at_q, at_v, None if in_order else places,
-                      len(joint) == len(model.joints))
+    return _Placement(pick, joint, at_q, at_v, None if in_order else places)

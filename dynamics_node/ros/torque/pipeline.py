@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
-FAULT = State.FAULT   # reading an entry of an Enum takes thirty times as long
+ENABLED, FAULT = State.ENABLED, State.FAULT   # reading them takes thirty times as long
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
 
@@ -69,8 +70,7 @@ class TorquePipeline:
         :param steady: returns the time of a clock that is never set [s], None in simulated time.
         """
         self._current_robot, self._clock, self._log_error = current_robot, clock, log_error
-        self.parameters, self.settings = parameters, settings
-        self._origin = clock()
+        self.parameters, self.settings, self._origin = parameters, settings, clock()
         self.gate = Gate(steady=steady, predict=self._predicted)
         self.other_publisher = False
         self.joints: Sequence[str] = ()
@@ -78,12 +78,10 @@ class TorquePipeline:
         self.gravity: Any = None
         self.proposal: Any = None
         self._driven = None  # model at the last enable
-        self._stamp = 0      # [ns] of the state that a torque was last computed from
-        self._period = 0.0   # [s] between that state and the one before
+        self._stamp, self._period = 0, 0.0   # of the last torque's state [ns]; since the former [s]
         self._stepped: MeasuredSnapshot | None = None   # the last one of the gate since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
-        self._last_q: Any = None   # of that state
-        self._last_v: Any = None
+        self._last_q = self._last_v = np.zeros(0)   # of that state
         self._prediction = Prediction()
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
@@ -92,7 +90,7 @@ class TorquePipeline:
         self._limits: Any = None   # GateLimits; None: the parameters do not fit the robot
         self._reference: Any = None
         self._problem = ''   # why torques cannot be enabled for the robot
-        self._refreshed = -np.inf
+        self._version, self._refreshed = -1, -np.inf   # of the robot that is used
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
         self.robot_changed()
 
@@ -240,7 +238,7 @@ class TorquePipeline:
                 self._use_robot(self._robot)   # on the contacts of this reference
             settled, _ = self._current_robot.settled_robot()
             change_checks.check_held(self.controller.for_robot(settled), measured.q, self._limits)
-        proposal = self._proposal(now, measured)
+        proposal = self._proposal(now, measured, measured.oldest_of(self._needed))
         try:
             self.gate.enable(now, with_measured_command(
                 proposal, self.controller, measured.effort, effort))
@@ -311,18 +309,19 @@ class TorquePipeline:
 
     def on_state(self, measured: MeasuredSnapshot) -> StampedRelease | None:
         """Return the release for a measured state, None while disabled."""
-        if self.gate.idle:
+        gate, needed, now = self.gate, self._needed, (self._clock() - self._origin) * 1e-9
+        if gate.idle:
             return None
-        now = (self._clock() - self._origin) * 1e-9
         # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
         # that count: an old state must not be taken for a present one.
-        if self._driven is not self._model or measured.repeats(self._stepped, self._needed):
-            return self._stamped(self.gate.tick(now))
+        if self._driven is not self._model or ((stamp := measured.oldest_of(needed)) == self._stamp
+                                               and measured.repeats(self._stepped, needed)):
+            return self._stamped(gate.tick(now))
         self._stepped = measured
         try:
-            self.proposal = proposal = self._proposal(now, measured)
-            release = self.gate.step(now, proposal)
-            if self.gate.state is not FAULT:   # the joint state is valid
+            self.proposal = proposal = self._proposal(now, measured, stamp)
+            release = gate.step(now, proposal)
+            if gate.state is not FAULT:   # the joint state is valid
                 self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
@@ -355,18 +354,20 @@ class TorquePipeline:
         self.gate.report_fault(now, f'{failed}: {error}')
         return self.gate.tick(now)
 
-    def _proposal(self, now: float, measured: MeasuredSnapshot) -> Any:
+    def _proposal(self, now: float, measured: MeasuredSnapshot, stamp: int) -> Any:
         """Return the Proposal of the wanted torque, None where a joint was never measured."""
-        if measured.oldest == NEVER:
+        _, q, v, _, _, oldest = measured
+        if oldest == NEVER:
             return None
-        stamp, q, v = measured.oldest_of(self._needed), measured.q, measured.v
         if stamp != self._stamp:
             self._period = (stamp - self._stamp) * 1e-9
-        self._stamp, self._last_q, self._last_v = stamp, q, v
-        self._refresh(now)
-        state = Measured((stamp - self._origin) * 1e-9, q, v, None,
-                         measured.naming_oldest(self._needed))
-        return self._proposal_at(now, state, self._period, self.gate.braking)
+        self._stamp, self._last_q, self._last_v, current = stamp, q, v, self._current_robot
+        if self._blend is not None or current.changing or current.version != self._version:
+            self._refresh(now)
+        state = tuple.__new__(Measured, ((stamp - self._origin) * 1e-9, q, v, None, partial(
+            measured.name_oldest, self._needed)))   # Measured() takes twice as long
+        return self._proposal_at(now, state, self._period, self.gate.state is not ENABLED and
+                                 self.gate.braking)
 
     def _proposal_at(self, now: float, state: Measured, period: float, braking: bool) -> Proposal:
         """Return the Proposal at a measured or predicted state; period: [s] since the last."""
@@ -377,7 +378,7 @@ class TorquePipeline:
         elif controller.needs_reference and (self.gate.idle or self.gate.state in RUNNING):
             age = None if self.parameters.hold_reference else self._reference.age(now)
             torque = controller.torque(state.q, state.v, self._reference.at(now))
-        return Proposal(torque, gravity, state, age, self.other_publisher)
+        return tuple.__new__(Proposal, (torque, gravity, state, age, self.other_publisher))
 
     def _predicted(self, last_valid: LastValid) -> Proposal | None:
         """Return the Proposal at the state that the model predicts, see Gate; None: impossible."""
@@ -392,8 +393,8 @@ class TorquePipeline:
         """Follow payloads in transition, changes of gravity and friction, and blends of gains."""
         if self._blend is not None and not self._blend.advance(now):
             self._blend = None
-        if self._current_robot.changing and 0.0 <= now - self._refreshed < REFRESH:
-            return
-        robot = self._current_robot.robot
-        if robot is not self._robot:
-            self._use_robot(robot)
+        current = self._current_robot
+        if not current.changing or not 0.0 <= now - self._refreshed < REFRESH:
+            robot, self._version = current.robot, current.version
+            if robot is not self._robot:
+                self._use_robot(robot)

@@ -229,3 +229,38 @@ def test_a_floating_base_and_its_arm_move_to_another_model_together():
         assert got.tolist() == want.tolist()
     assert moved.q.tolist() == [*q, 0.1, 0.2]
     assert moved.v.tolist() == [*v, 1.0, 2.0]
+
+
+@pytest.mark.parametrize('take', [
+    lambda state: state.take(9, ['shoulder', 'elbow'], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0]),
+    lambda state: state.take(9, ['elbow'], [2.0], [4.0], [6.0]),
+    lambda state: state.take(9, ['elbow', 'shoulder'], [2.0, NAN], [4.0, 3.0]),
+    lambda state: state.take_joint(9, 'elbow', np.array([2.0]), np.array([4.0])),
+    lambda state: state.take_velocity('elbow', np.array([4.0]))])
+def test_a_snapshot_is_read_only_and_never_changes(state, take):
+    state.take(5, ['shoulder', 'elbow'], [0.1, 0.2], [0.3, 0.4], [0.5, 0.6])
+    before = state.snapshot()
+    take(state)
+    after = state.snapshot()
+    assert [before.q.tolist(), before.v.tolist(), before.effort.tolist(), before.stamps.tolist(),
+            before.oldest] == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [5, 5], 5]
+    assert after is not before and after.v[1] == 4.0
+    for each in (before, after):
+        for array in (each.q, each.v, each.effort):
+            with pytest.raises(ValueError, match='read-only'):
+                array[0] = 9.0
+
+
+def test_stamps_of_joints_are_those_of_their_messages(state):
+    """Whether a message has all joints or some of them; also as the oldest of some joints."""
+    for names, stamp, stamps in ((['shoulder', 'elbow'], 5, [5, 5]), (['elbow'], 7, [5, 7]),
+                                 (['shoulder'], 9, [9, 7]), (['elbow', 'shoulder'], 9, [9, 9])):
+        state.take(stamp, names, [0.1] * len(names))
+        measured = state.snapshot()
+        assert measured.stamps.tolist() == stamps and measured.oldest == min(stamps)
+        for joints in ([0], [1], [0, 1]):
+            some = np.array(joints)
+            assert measured.oldest_of(some) == min(stamps[k] for k in joints)
+            assert measured.name_oldest(some) == (
+                '' if len({stamps[k] for k in joints}) == 1 else
+                ('shoulder', 'elbow')[stamps.index(min(stamps))])

@@ -1,5 +1,6 @@
 """Test the node of the torque process in this process: commands, clean-up, status."""
 
+import sys
 import time
 
 import numpy as np
@@ -8,11 +9,14 @@ import pytest
 pytest.importorskip('rclpy')
 
 from rclpy.serialization import serialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 from support.late_callbacks import call_back  # noqa: E402
 from support.served_torque_node import LATE, Served, parameters  # noqa: E402
 
+from dynamics_node.control.torque_terms import TorqueTerms  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
+from dynamics_node.ros import convert  # noqa: E402
 from dynamics_node.ros.state.joint_state_bytes import ReceivedJointState  # noqa: E402
 from dynamics_node.ros.torque import last_torque  # noqa: E402
 from dynamics_node.ros.torque.records import (  # noqa: E402
@@ -35,6 +39,14 @@ def served(ros_environment):
     made.watchdog.close()
     made.watched.close()
     rclpy.shutdown(context=context)
+
+
+def joint_state(stamp):
+    """Return a JointState of the arm at rest."""
+    message = JointState(name=[f'joint_{k}' for k in range(1, 8)], position=[0.1] * 7,
+                         velocity=[0.0] * 7, effort=[0.0] * 7)
+    message.header.stamp = convert.time(stamp)
+    return message
 
 
 def test_its_name_is_hidden_and_its_topics_are_those_of_the_node(served):
@@ -113,6 +125,29 @@ def test_a_change_of_payload_is_used_as_a_whole(served):
     assert served.node._node_state.robot.total_mass == pytest.approx(
         served.current.robot.total_mass)
     assert served.status().gate.state is State.RAMPING_IN   # torques go on
+
+
+def test_few_functions_are_called_between_a_joint_state_and_its_command(served, monkeypatch):
+    """Each one is read with cold caches: it takes longer than its work. There were 57."""
+    monkeypatch.setattr(TorqueTerms, 'gravity', lambda terms, q: np.zeros(7))   # no NumPy path
+    served.ready(safety__ramp_in_time=0.0).enable()
+    called, counts = [], []
+
+    def send(command):
+        counts.append(len(called))
+
+    def on_event(frame, event, _):
+        if event == 'call':
+            called.append(frame.f_code.co_qualname)
+    served.node._torque._send_command = send
+    for k in range(5):
+        called.clear()
+        data = serialize_message(joint_state(time.time_ns()))
+        sys.setprofile(on_event)
+        served.node._joint_states._on_message((data, {'publication_sequence_number': 1 + k}))
+        sys.setprofile(None)
+    assert served.status().gate.state is State.ENABLED
+    assert len(counts) == 5 and counts[-1] <= 40, called
 
 
 def test_another_description_ends_torques_in_a_fault(served):
