@@ -74,15 +74,17 @@ class PreparedQp:
                  ub: np.ndarray | None = None, A: np.ndarray | None = None,
                  b: np.ndarray | None = None):
         n = len(P)
-        m, p = (0 if M is None else len(M) for M in (G, A))
+        m, p = 0 if G is None else len(G), 0 if A is None else len(A)
         k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
         self._counts = n, m, p, k
-        self._low = _stacked((k, lb, -np.inf), (m, lower, -np.inf), (p, b, b))
-        self._high = _stacked((k, ub, np.inf), (m, upper, np.inf), (p, b, b))
-        some = [M for M, count in ((G, m), (A, p)) if count]
-        self._rows = _writeable(some[0]) if len(some) == 1 else np.concatenate(
-            [np.zeros((0, n)), *some])
         self._sense = None
+        if m and not k and not p and lower is not None and upper is not None:
+            self._low, self._high, self._rows = map(_writeable, (lower, upper, G))
+        else:
+            self._low = _stacked((k, lb, -np.inf), (m, lower, -np.inf), (p, b, b))
+            self._high = _stacked((k, ub, np.inf), (m, upper, np.inf), (p, b, b))
+            self._rows = np.concatenate([np.zeros((0, n)),
+                                         *(M for M, count in ((G, m), (A, p)) if count)])
         if p:
             self._sense = np.zeros(k + m + p, dtype=np.int32)
             self._sense[k + m:] = EQUALITY
@@ -132,7 +134,7 @@ def _stacked(*parts):
     """Return the limits of all rows, from parts (count, limits or None, default)."""
     given = [np.full(count, default) if limits is None else limits
              for count, limits, default in parts if count]
-    return _writeable(given[0]) if len(given) == 1 else np.concatenate([np.zeros(0), *given])
+    return np.concatenate([np.zeros(0), *given])
 
 
 def _solver():
