@@ -99,11 +99,12 @@ with_ros = {
     'distclass': BinaryDistribution,
     'cmdclass': {'build_py': BuildWithInterfaces},
 }
-without_ros = {  # with ROS, CMake builds it; without a C compiler, kernels are called by ctypes
-    'ext_modules': [Extension(f'{NAME}.compiler._call', [f'{NAME}/compiler/call.c'],
-                              depends=[f'{NAME}/compiler/batch.h'],
+without_ros = {  # with ROS, CMake builds them; without a C compiler, ctypes and NumPy replace them
+    'ext_modules': [Extension(f'{NAME}.{room}._{name}', [f'{NAME}/{room}/{name}.c'],
+                              depends=[str(path) for path in Path(NAME, room).glob('*.h')],
                               include_dirs=[numpy.get_include()], optional=True,
-                              extra_compile_args=['-O3'], libraries=['pthread'])],
+                              extra_compile_args=['-O3'], libraries=['pthread'])
+                    for room, name in (('compiler', 'call'), ('task_space', 'qp_terms'))],
 }
 setup(version=VERSION, packages=everything if HAS_ROS else library,
       entry_points={'console_scripts': [f'{NAME} = {NAME}.commands.executable:main']},

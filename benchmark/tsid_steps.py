@@ -1,13 +1,14 @@
 """Time steps of tsid, in the Python of its own virtual environment: it does not fit beside pin 4.
 
 python tsid_steps.py JOB: a file that tsid_peer.py writes. Answers `time steps` with the seconds of
-a loop over all states, `show steps` with the accelerations of all states, in our order.
+a loop over all states, in CPU time, `show steps` with the accelerations and torques of all states,
+in our order.
 """
 
 import json
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pinocchio as pin
@@ -55,7 +56,8 @@ class Problem:
                                   np.array(contact['points']).T, NORMAL, contact['friction'],
                                   LEAST_FORCE, GREATEST_FORCE)
             made.setKp(np.zeros(6)), made.setKd(np.zeros(6))
-            made.setRegularizationTaskWeightVector(np.ones(6))
+        # by default, normal forces count a thousandth
+        made.setRegularizationTaskWeightVector(np.ones(3 if contact['points'] is None else 6))
         frame = self._robot.model().getFrameId(contact['frame'])
         made.setReference(self._robot.framePosition(self.formulation.data(), frame))
         self.formulation.addRigidContact(made, weight, 1.0, 0)
@@ -94,10 +96,11 @@ class Problem:
             for task, references in self._references:
                 task.setReference(references[k])
             solution = solver.solve(formulation.computeProblemData(0.0, q, v))
-            formulation.getActuatorForces(solution)
+            torque = formulation.getActuatorForces(solution)
             a = formulation.getAccelerations(solution)
             if keep is not None:
-                keep.append(a[self.order] if solution.status == 0 else np.full(len(a), np.nan))
+                found = np.concatenate([a[self.order], torque[self.order[6:] - 6]])
+                keep.append(found if solution.status == 0 else np.full(len(found), np.nan))
 
 
 def _pose(position):
@@ -116,9 +119,9 @@ if __name__ == '__main__':
     problem = Problem(json.loads(Path(sys.argv[1]).read_text()))
     for line in sys.stdin:
         if line.startswith('time'):
-            start = perf_counter()
+            start = process_time()
             problem.run()
-            print(perf_counter() - start, flush=True)
+            print(process_time() - start, flush=True)
         else:
             found = []
             problem.run(found)

@@ -63,8 +63,9 @@ def result_shapes(model: Model, key: KernelKey) -> list[Shape]:
              'targets': listed, 'coordinates': listed}
     if key.spec.subject == WHOLE_BODY:
         parts, actuated, limited = key.arguments
-        sizes.update(tasks=sum(map(row_count, parts)), actuated=len(actuated),
-                     unknowns=model.nv + sizes['rows'], limited=len(limited[0]) if limited else 1)
+        sizes.update({
+            'unknowns and tasks': model.nv + sizes['rows'] + sum(map(row_count, parts)),
+            'actuated and 1': len(actuated) + 1, 'limited': len(limited[0]) if limited else 1})
     return [tuple(n if isinstance(n, int) else sizes[n] for n in shape)
             for shape in key.spec.shapes]
 

@@ -243,9 +243,6 @@ class TaskSpace:
         :param wrenches: {frame: (fx, fy, fz, tx, ty, tz)} as for inverse_dynamics.
         :param stabilisation: (alpha, beta) [1/s] as for constrained_forward_dynamics.
         """
-        # SciPy takes 0.1 s to import: only when it is needed
-        from dynamics_node.task_space.whole_body import check, whole_body
-
         passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
             self._model, 'passive', passive)
         setting = self._setting(self._sets.of(constraints, contacts), passive)
@@ -253,6 +250,9 @@ class TaskSpace:
         found = self._compiled.solved(setting, q, v, tasks, bounds, wrenches, rates)
         if found is not None:
             return found
+        # SciPy takes 0.1 s to import: only when it is needed
+        from dynamics_node.task_space.whole_body import check, whole_body
+
         q = arguments.check_single_configuration(self._model, q)
         v = checks.check_single('v', v, self._model.nv)
         tasks = checks.check_sequence('tasks', tasks)

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
+from dynamics_node.task_space.fast_terms import kkt
 
 EQUALITY = 5          # DAQP's `sense` of a row that is always active
-UNLIMITED = 1e30      # DAQP's infinity
 # Primal tolerance of a row of unit length. A feasible set of a single point is still found.
 TOLERANCE = 1e-10
 TOUCHING = 1e-7       # tolerance of a second attempt, if the feasible set is a point up to rounding
@@ -39,6 +39,9 @@ class QpSolution(NamedTuple):
     bounds: np.ndarray      # (n,) of lb and ub
     equalities: np.ndarray  # (p,) of A
     residual: float         # of the KKT conditions, relative to their terms
+    # (m,) distance of each row of G to its nearer limit, relative to 1 + |row|: about zero where
+    # active, inf where the row has no limit
+    gaps: np.ndarray
 
     @property
     def solved(self) -> bool:
@@ -71,31 +74,29 @@ class PreparedQp:
                  ub: np.ndarray | None = None, A: np.ndarray | None = None,
                  b: np.ndarray | None = None):
         n = len(P)
-        m, p = (0 if M is None else len(M) for M in (G, A))
+        m, p = 0 if G is None else len(G), 0 if A is None else len(A)
         k = n if lb is not None or ub is not None or not m + p else 0  # bounds of x, the first rows
         self._counts = n, m, p, k
-        self._low = np.maximum(_stacked((k, lb, -UNLIMITED), (m, lower, -UNLIMITED), (p, b, b)),
-                               -UNLIMITED)
-        self._high = np.minimum(_stacked((k, ub, UNLIMITED), (m, upper, UNLIMITED), (p, b, b)),
-                                UNLIMITED)
-        some = [M for M, count in ((G, m), (A, p)) if count]
-        self._rows = _writeable(some[0]) if len(some) == 1 else np.concatenate(
-            [np.zeros((0, n)), *some])
-        self._sense = np.zeros(k + m + p, dtype=np.int32)
+        self._sense = None
+        if m and not k and not p and lower is not None and upper is not None:
+            self._low, self._high, self._rows = map(_writeable, (lower, upper, G))
+        else:
+            self._low = _stacked((k, lb, -np.inf), (m, lower, -np.inf), (p, b, b))
+            self._high = _stacked((k, ub, np.inf), (m, upper, np.inf), (p, b, b))
+            self._rows = np.concatenate([np.zeros((0, n)),
+                                         *(M for M, count in ((G, m), (A, p)) if count)])
         if p:
+            self._sense = np.zeros(k + m + p, dtype=np.int32)
             self._sense[k + m:] = EQUALITY
         self._P = _writeable(P)
-        self._empty = bool((self._low > self._high).any())
 
     def minimum(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, Status]:
         """Return x, all multipliers and the status, which is not verified yet."""
-        if self._empty:
-            return q, q, 'infeasible'
         solve, q = _solver(), _writeable(q)
         for tolerance in (TOLERANCE, TOUCHING):
             x, _, flag, info = solve(self._P, q, self._rows, self._high, self._low, self._sense,
                                      primal_tol=tolerance)
-            if flag != INFEASIBLE:
+            if flag != INFEASIBLE or (self._low > self._high).any():
                 break
         if flag == 1:
             return x, info['lam'], 'solved'
@@ -111,10 +112,17 @@ class PreparedQp:
         n, m, p, k = self._counts
         if status != 'solved':
             return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p),
-                              np.inf)
-        residual = _residual(self._P, q, self._rows, self._low, self._high, x, forces)
+                              np.inf, np.full(m, np.nan))
+        gaps, residual = kkt(self._P, q, self._rows, self._low, self._high, x, forces)
         return QpSolution(x, 'solved' if residual <= ACCURATE else 'failed', forces[k:k + m],
-                          forces[:k] if k else np.zeros(n), forces[k + m:], residual)
+                          forces[:k] if k else np.zeros(n), forces[k + m:], residual,
+                          gaps[k:k + m])
+
+
+def gaps_of(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the gaps of rows G at x, as in QpSolution, (m,)."""
+    where = G @ x
+    return np.minimum(where - lower, upper - where) / (1.0 + np.abs(where))
 
 
 def _writeable(M):
@@ -126,39 +134,7 @@ def _stacked(*parts):
     """Return the limits of all rows, from parts (count, limits or None, default)."""
     given = [np.full(count, default) if limits is None else limits
              for count, limits, default in parts if count]
-    return given[0] if len(given) == 1 else np.concatenate([np.zeros(0), *given])
-
-
-def _residual(P, q, rows, low, high, x, forces):
-    """Return the largest violation of the KKT conditions, nan if any term is.
-
-    Stationarity, primal feasibility, and complementarity.
-    """
-    k = len(forces) - len(rows)
-    terms = np.empty((3, len(q)))  # reduced together: a call of NumPy takes longer than its work
-    curved, linear, balance = terms
-    np.matmul(P, x, out=curved)
-    linear[:] = q
-    np.matmul(forces[k:], rows, out=balance)
-    balance += curved
-    balance += q
-    where = rows @ x
-    if k:
-        balance += forces[:k]
-        where = np.concatenate([x, where])
-    # Excess over the nearer limit; for a row with a multiplier, distance from its active limit.
-    afar = np.maximum(where - high, low - where)
-    active = forces.nonzero()[0]
-    if active.size:
-        limit = np.where(forces[active] > 0.0, high[active], low[active])
-        afar[active] = np.abs(where[active] - limit)
-    np.abs(where, out=where)
-    where += 1.0
-    afar /= where
-    np.abs(terms, out=terms)
-    curved, linear, unbalanced = np.maximum.reduce(terms, axis=1, initial=0.0).tolist()
-    unbalanced /= max(curved, linear) or 1.0
-    return float(np.maximum(unbalanced, np.maximum.reduce(afar, initial=0.0)))
+    return np.concatenate([np.zeros(0), *given])
 
 
 def _solver():

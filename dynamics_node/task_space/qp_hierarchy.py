@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dynamics_node.constrained.solve import RANK, rank_of
 from dynamics_node.task_space.hierarchy import UNFELT, factors, identity, norm, null_space
 from dynamics_node.task_space.qp import TOLERANCE, PreparedQp, Status
 
@@ -16,6 +17,7 @@ from dynamics_node.task_space.qp import TOLERANCE, PreparedQp, Status
 # convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
+WEAK = 1e-3     # singular values below this share of a level's norm are those of weak directions
 ACTIVE = 1e-8   # least multiplier of an active row, relative to the goal
 MISSED = 1e-8   # greatest error of strict equalities, relative to b; with more they are infeasible
 
@@ -108,9 +110,11 @@ class _FixedRows(NamedTuple):
         return (where < self.lower - slack) | (where > self.upper + slack)
 
     def reached_from(self, x, N):
-        """Return whether any x + N y keeps all rows: by the shortest y, which no level scales."""
-        here, y = self.G @ x, np.zeros(N.shape[1])
-        nearest = PreparedQp(np.eye(len(y)), self.G @ N, self.lower - here, self.upper - here)
+        """Return whether any x + N y keeps all rows: by the shortest y in the units of the rows."""
+        here, G, y = self.G @ x, self.G @ N, np.zeros(N.shape[1])
+        units = _lengths(G.T)   # one column may have other units than the rest
+        nearest = PreparedQp(np.eye(len(y)), G / np.where(units > 0.0, units, 1.0),
+                             self.lower - here, self.upper - here)
         return nearest.solved(y).solved
 
 
@@ -133,8 +137,10 @@ def _improved(x, N, level, limits):
             return x, N, limits, 'infeasible'
         limits = limits.without(out_of_reach)
     rest = N @ parts.rest
-    # y = (T, rest) (u, w), |A N y| = |u|
-    step, active, status = _least_miss(goal, np.concatenate([T, rest], axis=1), x, level, limits)
+    slacks = 0 if level.C is None else len(level.C)
+    step, active, status = _least_miss(_plain(T, rest, goal, slacks), x, level, limits)
+    if status != 'solved':
+        step, active, status = _least_miss(_graded(level, x, N, limits, slacks), x, level, limits)
     if status == 'infeasible' and limits.reached_from(x, N):
         status = 'failed'   # the level is so ill-conditioned that the QP takes it for infeasible
     if status != 'solved':
@@ -157,20 +163,62 @@ def _ones(n):
     return np.ones(n)
 
 
+class _Objective(NamedTuple):
+    """The level as a QP of y, x + T y:  min y' P y / 2 - goal' y, and a proximal term in P."""
+
+    T: np.ndarray         # (n, k)
+    goal: np.ndarray      # (r,) of the first entries of y; zero of the others
+    P: np.ndarray         # (k + slacks, k + slacks)
+    proximal: np.ndarray  # (k + slacks,) weights
+
+
+def _plain(T, rest, goal, slacks):
+    """Return the _Objective with y = (u, w), |A T u| = |u|, of which w has no effect on A x."""
+    r, k = T.shape[1], rest.shape[1]
+    return _Objective(np.concatenate([T, rest], axis=1), goal, *_weights(r, k, slacks))
+
+
 @lru_cache(maxsize=256)
-def _weights(r, k, slacks):
-    """Return the weights of (u, w, s) in the QP, and its P; read-only: all callers share them."""
-    weights = np.concatenate([np.ones(r), np.full(k - r, PROXIMAL), np.ones(slacks)])
-    P = np.diag(weights)
-    weights.flags.writeable = P.flags.writeable = False
-    return weights, P
+def _weights(strong, others, slacks):
+    """Return P and the proximal weights of _Objective; read-only: all callers share them."""
+    proximal = np.concatenate([np.zeros(strong), np.full(others, PROXIMAL), np.zeros(slacks)])
+    P = np.diag(np.where(proximal > 0.0, proximal, 1.0))
+    proximal.flags.writeable = P.flags.writeable = False
+    return P, proximal
 
 
-def _least_miss(goal, T, x, level, limits):
-    """Return (step, active, status): x + T (u, w) of least |u - goal|^2 + |s|^2 in the limits.
+def _graded(level, x, N, limits, slacks):
+    """Return the _Objective whose directions of little effect have the units of the limits.
+
+    In units of u such a direction is so long that the rows of the limits are parallel up to
+    rounding: with singular values of 1e-5 of the largest, half of all QPs failed. One without
+    effect, in which limits are felt by 1e-6, would take a million proximal steps.
+    """
+    scale = norm(level.A)
+    U, s, Vt = np.linalg.svd(level.A @ N)
+    r, p = rank_of(s, scale), rank_of(s, scale * WEAK / RANK)
+    others = Vt[p:].T
+    _, felt, Wt = np.linalg.svd(limits.G @ N @ others)
+    unit = np.zeros(others.shape[1])
+    unit[:len(felt)] = felt * (scale / (norm(limits.G) or 1.0))
+    effect = s[p:r, None] * Wt.T[:r - p]    # of the rotated others on U' A x
+    unit = np.maximum(unit, np.sqrt((effect ** 2).sum(axis=0)))
+    unit[unit <= UNFELT * scale] = scale or 1.0
+    effect /= unit
+    P, proximal = _weights(p, len(unit), slacks)
+    P = P.copy()
+    P[p:p + len(unit), p:p + len(unit)] += effect.T @ effect
+    goal = U[:, :r].T @ (level.b - level.A @ x)
+    return _Objective(N @ np.concatenate([Vt[:p].T / s[:p], others @ Wt.T / unit], axis=1),
+                      np.concatenate([goal[:p], goal[p:] @ effect]), P, proximal)
+
+
+def _least_miss(objective, x, level, limits):
+    """Return (step, active, status): x + T y of the least objective + |s|^2 / 2 in the limits.
 
     :return: active: the active rows of the limits, then of the level, booleans.
     """
+    T, goal, P, proximal = objective
     r, k = len(goal), T.shape[1]
     G, here = limits.G @ T, limits.G @ x
     lower, upper = limits.lower - here, limits.upper - here
@@ -181,19 +229,20 @@ def _least_miss(goal, T, x, level, limits):
         G = np.block([[G, np.zeros((m, slacks))], [C, -one], [C, one]])
         lower = np.concatenate([lower, -unlimited, level.lower - at])
         upper = np.concatenate([upper, level.upper - at, unlimited])
-    weights, P = _weights(r, k, slacks)
-    centre = np.zeros(k + slacks)
-    centre[:r] = goal
+    towards = np.zeros(k + slacks)   # minus the slope of the level
+    towards[:r] = goal
     problem, size = PreparedQp(P, G, lower, upper), 1.0 + norm(goal)
+    pull = np.zeros(k + slacks)
     for _ in range(ROUNDS):
-        linear = -weights * centre
+        linear = -towards - pull
         y, forces, status = problem.minimum(linear)
-        if status != 'solved' or r == k:
+        if status != 'solved' or not proximal.any():
             break
-        proximal_force = PROXIMAL * np.abs(y[r:k] - centre[r:k]).max()
-        if proximal_force <= SETTLED * size:
+        last, pull = pull, proximal * y
+        if np.abs(pull - last).max() <= SETTLED * size:
             break
-        centre[r:k] = y[r:k]
+    else:
+        status = 'failed'   # a direction without effect on the level has a long way to go
     solution = problem.verified(linear, y, forces, status)
     if not solution.solved:
         return None, None, solution.status

@@ -36,12 +36,12 @@ Part = tuple
 
 
 class TorqueSpace(NamedTuple):
-    """The rows of all tasks by the torques u of the k actuated joints, and x = X u + x0."""
+    """Accelerations, forces and errors of the tasks by the torques u of the k actuated joints.
 
-    A: np.ndarray   # (rows, k) A u = b fulfils the tasks, in their order
-    b: np.ndarray   # (rows,)
-    X: np.ndarray   # (nv + m, k)
-    x0: np.ndarray  # (nv + m,)
+    (x, errors) = rows (u, 1):  x = X u + x0,  errors = A u - b.
+    """
+
+    rows: np.ndarray    # (nv + m + rows of the tasks, k + 1): X, x0 above A, -b
     limits: np.ndarray  # (2, n) least and greatest accelerations within the joint limits; (2, 1)
     #                     zeros if there are none
 
@@ -106,9 +106,9 @@ def torque_space(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
         f = np.zeros((0, len(actuated) + 1))
     a = second_half(L, d, Z)
     x = np.concatenate([a, f])
-    A, b = _task_rows(model, q, v, numbers, parts, x)
+    errors = _task_rows(model, q, v, numbers, parts, x)
     limits = _limits(q, v, numbers[sum(map(number_count, parts)):], limited)
-    return A, b, x[:, :-1], x[:, -1], limits, margin
+    return np.concatenate([x, *errors]), limits, margin
 
 
 def refused(*state: object) -> TorqueSpace:
@@ -117,17 +117,16 @@ def refused(*state: object) -> TorqueSpace:
 
 
 def _task_rows(model, q, v, numbers, parts, x):
-    """Return A (rows, k) and b (rows,) of all parts; x (nv + m, k + 1) is (X, x0)."""
+    """Return (A, -b) of each part, (rows, k + 1); x (nv + m, k + 1) is (X, x0)."""
     placements = world_placements(model, q)
     motions = world_motions(model, q, v, placements)
-    A, b, first = [np.zeros((0, x.shape[1] - 1))], [np.zeros(0)], 0
+    errors, first = [], 0
     for part in parts:
         own = numbers[first:first + number_count(part)]
         first += len(own)
         kind, n = part[0], row_count(part)
         if kind == 'torque':
-            A.append(np.eye(n))
-            b.append(own)
+            errors.append(np.concatenate([np.eye(n), -own[:, None]], axis=1))
             continue
         if kind == 'force':
             J, wanted = x[list(part[1])], own
@@ -142,9 +141,8 @@ def _task_rows(model, q, v, numbers, parts, x):
         else:
             J, wanted = _frame(model, placements, motions, own, part[1])
             J, wanted = J[list(part[2])] @ x[:model.nv], wanted[list(part[2])]
-        A.append(J[:, :-1])
-        b.append(wanted - J[:, -1])
-    return np.concatenate(A), np.concatenate(b)
+        errors.append(np.concatenate([J[:, :-1], (J[:, -1] - wanted)[:, None]], axis=1))
+    return errors
 
 
 def _limits(q, v, own, limited):

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node import linalg
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
 from dynamics_node.task_space.conflicts import RowGroup, conflicting
-from dynamics_node.task_space.qp import Status, solve_qp
+from dynamics_node.task_space.fast_terms import definiteness
+from dynamics_node.task_space.qp import QpSolution, Status, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 from dynamics_node.task_space.whole_body_setting import Setting
@@ -168,16 +168,17 @@ def best_by_one_qp(levels: Sequence[Level], must: Level) -> tuple[np.ndarray, St
     """
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
-        P = A.T @ A
-        if _is_definite(P):
-            found = solve_qp(P, -(A.T @ b), must.C, must.lower, must.upper, A=must.A, b=must.b)
-            return None if found.status == 'failed' else (found.x, found.status)
+        found = definite_minimum(A.T @ A, -(A.T @ b), must)
+        return None if found is None else (found.x, found.status)
     return None
 
 
-def _is_definite(P):
-    L, failed = linalg.lapack.dpotrf(P)
-    return not failed and bool((L.diagonal() ** 2 > DEFINITE * P.diagonal()).all())
+def definite_minimum(P: np.ndarray, q: np.ndarray, must: Level) -> QpSolution | None:
+    """Return the QpSolution of min x' P x / 2 + q' x within `must`; None as best_by_one_qp."""
+    if not definiteness(P) > DEFINITE:
+        return None
+    found = solve_qp(P, q, must.C, must.lower, must.upper, A=must.A, b=must.b)
+    return None if found.status == 'failed' else found
 
 
 def _touched(block, x):

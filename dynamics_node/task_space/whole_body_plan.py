@@ -4,7 +4,6 @@ What does not depend on the state is kept from call to call: the program of the 
 of their rows and levels, and the rows of the bounds.
 """
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -19,6 +18,8 @@ from dynamics_node.task_space.bounds import (
     joint_limit_rows,
     torque_limits,
 )
+from dynamics_node.task_space.fast_terms import affine, normal_equations, rows_of_torques
+from dynamics_node.task_space.qp import gaps_of
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.task_numbers import (
     endless_places,
@@ -28,10 +29,11 @@ from dynamics_node.task_space.task_numbers import (
 )
 from dynamics_node.task_space.tasks import TURN, Task, one_axis_joints
 from dynamics_node.task_space.torque_space import TorqueSpace, number_count, row_count
-from dynamics_node.task_space.whole_body import TOUCHED, WholeBody, best_by_one_qp, check
+from dynamics_node.task_space.whole_body import TOUCHED, WholeBody, check, definite_minimum
 from dynamics_node.task_space.whole_body_setting import Setting
 
 MOST_PLANS = 64  # kept, over all robots
+_NONE = slice(0, 0)
 
 
 class WholeBodyPlan:
@@ -56,7 +58,7 @@ class WholeBodyPlan:
                                         for places in zip(*endless))
         self._of_level = {level: self._all_rows(level) for level in set(self._levels)}
         self._lower = sorted({*self._levels, *(int(bound.level) for bound in bounds)} - {0}) or [1]
-        self._roots: dict = {}  # weights -> their square roots, row by row (rows, 1)
+        self._roots: dict = {}  # weights of the tasks -> those of the rows, and their roots
         limited = [bound for bound in bounds if bound.kind == 'joint_limits']
         if len(limited) > 1:
             raise DynamicsError('two bounds of kind joint_limits')
@@ -67,6 +69,14 @@ class WholeBodyPlan:
         self._stacks = {level: _Stack([bound for bound in bounds if int(bound.level) == level],
                                       setting)
                         for level in dict.fromkeys(int(bound.level) for bound in bounds)}
+        # A single level with tasks alone may be one QP.
+        self._is_single = (len(self._lower) == 1 and self._lower[0] in self._of_level
+                           and self._lower[0] not in self._stacks)
+        self._actuated = _as_slice(setting.actuated)
+        n = setting.size
+        self._force_places = tuple(setting.force_slices.items())
+        self._error_places = tuple((name, slice(n + rows.start, n + rows.stop))
+                                   for name, rows in zip(self._names, self._rows))
 
     def _all_rows(self, level):
         """Return the rows of all tasks of a level: a slice where they are in one piece."""
@@ -87,41 +97,54 @@ class WholeBodyPlan:
 
     def solved(self, space: TorqueSpace, tasks: Sequence[Task]) -> WholeBody | None:
         """Return the WholeBody; None where there is no solution."""
-        A, b, X, x0, limits = space
-        nv = self.setting.model.nv
-        stacks = {level: stack.rows(X, x0, limits) for level, stack in self._stacks.items()}
-        root = self._weights(tasks)
-        weighted = (A, b) if root is None else (A * root, b * root[:, 0])
-        levels = [self._level(weighted, level, stacks) for level in self._lower]
-        must = self._level((A, b), 0, stacks)
-        found = best_by_one_qp(levels, must)
-        u, status = hierarchical_qp(levels, must, Level(X, -x0)) if found is None else found
+        rows, limits = space
+        n, nv = self.setting.size, self.setting.model.nv
+        of_x, of_tasks = rows[:n], rows[n:]
+        stacks = {level: stack.rows(of_x, limits) for level, stack in self._stacks.items()}
+        weights, root = self._weights(tasks)
+        must = self._level(of_tasks, 0, stacks)
+        found = None
+        if self._is_single:
+            P, q = normal_equations(of_tasks, weights)
+            found = definite_minimum(P, q, must)
+        if found is not None:
+            u, status = found.x, found.status
+        else:
+            weighted = of_tasks if root is None else of_tasks * root
+            levels = [self._level(weighted, level, stacks) for level in self._lower]
+            u, status = hierarchical_qp(levels, must, Level(of_x[:, :-1], -of_x[:, -1]))
         if status != 'solved':
             return None
-        x, errors = X @ u + x0, A @ u - b
+        values = affine(rows, u)
         torque = np.zeros(nv)
-        torque[self.setting.actuated] = u
-        active = [name for level, stack in self._stacks.items()
-                  for name in stack.touched(stacks[level], u)]
-        return WholeBody('solved', x[:nv], torque,
-                         {name: x[place] for name, place in self.setting.force_slices.items()},
-                         {name: errors[rows] for name, rows in zip(self._names, self._rows)},
+        torque[self._actuated] = u
+        if found is not None:
+            active = self._stacks[0].touched(found.gaps) if 0 in self._stacks else ()
+        else:
+            active = [name for level, (G, lower, upper) in stacks.items()
+                      for name in self._stacks[level].touched(gaps_of(G, lower, upper, u))]
+        return WholeBody('solved', values[:nv], torque,
+                         {name: values[place] for name, place in self._force_places},
+                         {name: values[place] for name, place in self._error_places},
                          tuple(dict.fromkeys(active)))
 
     def _weights(self, tasks):
-        """Return the root of each row's weight, (rows, 1), or None if all are 1."""
+        """Return (weights of the rows of the lower levels (rows,), their roots (rows, 1)).
+
+        The roots are None if all are 1.
+        """
         weights = tuple([task.weight for task in tasks])
         if weights not in self._roots:
             if len(self._roots) >= MOST_PLANS:
                 self._roots.clear()
-            each = [math.sqrt(weight) for weight in weights]
-            self._roots[weights] = None if set(weights) == {1.0} else np.repeat(
-                each, self._counts)[:, None]
+            each = np.repeat(weights, self._counts)
+            self._roots[weights] = (each * np.repeat(self._levels, self._counts).astype(bool),
+                                    None if set(weights) == {1.0} else np.sqrt(each)[:, None])
         return self._roots[weights]
 
     def _level(self, rows, level, stacks):
-        own, (A, b) = self._of_level.get(level), rows
-        A, b = (A[:0], b[:0]) if own is None else (A[own], b[own])
+        own = rows[self._of_level.get(level, _NONE)]
+        A, b = own[:, :-1], -own[:, -1]
         return Level(A, b, *stacks[level]) if level in stacks else Level(A, b)
 
 
@@ -129,44 +152,35 @@ class _Stack:
     """The bounds of one level as rows of the torques."""
 
     def __init__(self, bounds, setting):
+        bounds = sorted(bounds, key=lambda bound: bound.kind != 'torque')  # rows of u, then of x
         blocks = [_block(bound, setting) for bound in bounds]
         self._names = [name for block in blocks for name in block.names]
-        self._lower, self._upper = (np.concatenate(parts) for parts in list(zip(*blocks))[2:])
+        self._limits = np.array([np.concatenate(parts) for parts in list(zip(*blocks))[2:]])
         places = _slices([len(block.names) for block in blocks])
-        # Rows of x become rows of u by X; those of torques are constant.
-        of_x = [k for k, bound in enumerate(bounds) if bound.kind != 'torque']
-        self._of_x = np.concatenate([np.arange(places[k].start, places[k].stop) for k in of_x]
-                                    or [np.zeros(0, dtype=int)])
-        n = setting.size
-        self._G_x = np.concatenate([np.zeros((0, n)), *(blocks[k].G for k in of_x)])
-        k = len(setting.actuated)
-        self._G = np.concatenate([np.zeros((len(block.G), k)) if bound.kind != 'torque'
-                                  else block.G for bound, block in zip(bounds, blocks)])
-        if len(self._of_x) and self._of_x[-1] - self._of_x[0] + 1 == len(self._of_x):
-            self._of_x = slice(int(self._of_x[0]), int(self._of_x[-1]) + 1)
         self._limited = [place for place, bound in zip(places, bounds)
                          if bound.kind == 'joint_limits']
+        of_u = sum(bound.kind == 'torque' for bound in bounds)
+        self._G, G_x = (np.concatenate([np.zeros((0, size)), *(block.G for block in some)])
+                        for size, some in ((len(setting.actuated), blocks[:of_u]),
+                                           (setting.size, blocks[of_u:])))
+        # of x, only what the rows read: the forces, for friction alone
+        read = G_x.any(axis=0).nonzero()[0]
+        self._read = slice(int(read[0]), int(read[-1]) + 1) if len(read) else _NONE
+        self._G_x = np.ascontiguousarray(G_x[:, self._read])
 
-    def rows(self, X, x0, limits):
-        """Return (G, lower, upper) with lower <= G u <= upper."""
-        G, lower, upper = self._G, self._lower, self._upper
-        if not len(self._G_x):
-            return G, lower, upper
-        G, lower, upper = G.copy(), lower.copy(), upper.copy()
-        for place in self._limited:
-            lower[place], upper[place] = limits
-        G[self._of_x] = self._G_x @ X
-        at_zero = self._G_x @ x0
-        lower[self._of_x] -= at_zero
-        upper[self._of_x] -= at_zero
-        return G, lower, upper
+    def rows(self, of_x, limits):
+        """Return (G, lower, upper) with lower <= G u <= upper; of_x: (X, x0) of x = X u + x0."""
+        both = self._limits
+        if self._limited:
+            both = both.copy()
+            for place in self._limited:
+                both[:, place] = limits
+        return rows_of_torques(self._G, both, self._G_x, of_x[self._read])
 
-    def touched(self, rows, u):
-        """Return the names of the rows that are active at u."""
-        G, lower, upper = rows
-        where = G @ u
-        at = np.minimum(where - lower, upper - where) <= TOUCHED * (1.0 + np.abs(where))
-        return [self._names[k] for k in at.nonzero()[0]] if at.any() else ()
+    def touched(self, gaps):
+        """Return the names of the rows whose gaps, as in QpSolution, are about zero."""
+        at = (gaps <= TOUCHED).nonzero()[0]
+        return [self._names[k] for k in at.tolist()] if at.size else ()
 
 
 def _block(bound, setting):
@@ -178,6 +192,13 @@ def _block(bound, setting):
         names, G, _ = joint_limit_rows(bound, setting)
         return BoundRows(names, G, np.zeros(len(G)), np.zeros(len(G)))
     return constant_rows(bound, setting)
+
+
+def _as_slice(places):
+    """Return an array of indices as a slice, if it is one: NumPy is faster with that."""
+    if len(places) and places[-1] - places[0] + 1 == len(places):
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def _slices(counts):

@@ -30,7 +30,7 @@ def test_solutions_satisfy_the_kkt_conditions(seed):
     """Written out: balance, limits, signs and complementarity."""
     given = problem(seed)
     P, q, G, lower, upper, lb, ub, A, b = given.values()
-    x, status, rows, bounds, equalities, residual = solve_qp(**given)
+    x, status, rows, bounds, equalities, residual, gaps = solve_qp(**given)
     assert status == 'solved' and residual < TINY
     assert np.abs(P @ x + q + G.T @ rows + bounds + A.T @ equalities).max() < TINY
     assert np.abs(A @ x - b).max(initial=0.0) < TINY
