@@ -35,9 +35,13 @@ from dynamics_node.compiler.trace import Program
 BLOCK = 120
 # Lanes of the sines and cosines of a single state: more were slower (measured).
 ANGLES = 4
-# A program of more than LONG instructions is divided into regions of REGION operations, see
-# spill_slots.py.
-LONG, REGION = 6000, 60
+# A program of more than LONG instructions is divided into regions of REGION basic blocks, see
+# spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
+# register allocation: with 2 blocks, TALOS compiles fastest (measured with half a block to all).
+LONG, REGION = 6000, 2
+# In names of the module: reading an attribute of an Enum is slow.
+_CONST, _INPUT, _SIN, _COS = Op.CONST, Op.INPUT, Op.SIN, Op.COS
+_POLYNOMIAL = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.INPUT, Op.CONST)
 
 
 def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool = True,
@@ -230,7 +234,7 @@ class FunctionBody:
             self.spills.define(number, value)
         self._of_angle: dict[int, list[Symbol]] = {}  # number of an angle -> sine and cosine
         for symbol in program.symbols:
-            if symbol.op in (Op.SIN, Op.COS):
+            if symbol.op is _SIN or symbol.op is _COS:
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._block_operations = 0  # in the current basic block
         self._stores: ResultStores | RowStores | None = None
@@ -239,12 +243,16 @@ class FunctionBody:
 
     def value(self, symbol: Symbol) -> str:
         """Return the operand of a symbol: a constant, or the name of its value."""
-        if symbol.op is Op.CONST:
+        number = symbol.number
+        value = self.spills.live.get(number)   # the usual case first
+        if value is not None:
+            return value
+        if symbol.op is _CONST:
             return self.e.dialect.const(symbol.args[0], self.e.lanes)
-        if self.packs.is_lane(symbol.number) and symbol.number not in self._extracted:
-            self._extracted.add(symbol.number)
-            self.spills.define(symbol.number, self.packs.extract(symbol.number))
-        return self.spills.use(symbol.number)
+        if self.packs.is_lane(number) and number not in self._extracted:
+            self._extracted.add(number)
+            self.spills.define(number, self.packs.extract(number))
+        return self.spills.use(number)
 
     def run(self, stores: ResultStores | RowStores) -> None:
         """Emit all symbols that are not defined yet, and the stores of the results."""
@@ -253,17 +261,20 @@ class FunctionBody:
             self._emit(symbol)
 
     def _emit(self, symbol):
-        for packed in self.packs.emit(symbol.number):
-            self.defined.add(packed.number)
-            self._stores.on_defined(packed.number)
-        if (symbol.op is Op.CONST or symbol.number in self.defined or symbol.number in self.fused
-                or self.packs.is_lane(symbol.number)):
+        number, op = symbol.number, symbol.op
+        if self.packs.any_packed:
+            for packed in self.packs.emit(number):
+                self.defined.add(packed.number)
+                self._stores.on_defined(packed.number)
+            if self.packs.is_lane(number):
+                return
+        if op is _CONST or number in self.fused or number in self.defined:
             return
         self.advance(1)
-        if symbol.op in (Op.SIN, Op.COS):
+        if op is _SIN or op is _COS:
             self._sincos(symbol.args[0])
         else:
-            self._define(symbol, LOWER[symbol.op](self, *symbol.args))
+            self._define(symbol, LOWER[op](self, *symbol.args))
 
     def _define(self, symbol, value):
         self.defined.add(symbol.number)
@@ -274,23 +285,25 @@ class FunctionBody:
     def advance(self, operations: int) -> None:
         """Count operations; begin a new basic block after BLOCK of them."""
         self._block_operations += operations
-        self.spills.advance(operations)
         if self._block_operations >= BLOCK:
             label = self.e.name()[1:]
             self.e.lines += [f'  br label %{label}', f'{label}:']
             self._block_operations = 0
+            self.spills.next_block()
 
     # Arithmetic ------------------------------------------------------------------------------
 
     def add(self, x, y):
-        for product, other in ((y, x), (x, y)):
-            if product.number in self.fused:
-                return self.e.fma(*map(self.value, product.args), self.value(other))
+        if x.number in self.fused and y.number not in self.fused:
+            x, y = y, x
+        if y.number in self.fused:  # x + a b
+            a, b = y.args
+            return self.e.fma(self.value(a), self.value(b), self.value(x))
         return self.e.binary('fadd', self.value(x), self.value(y))
 
     def sub(self, x, y):
         if y.number in self.fused:  # x - a b
-            a, b = map(self.value, y.args)
+            a, b = self.value(y.args[0]), self.value(y.args[1])
             return self.e.fma(self._negative(a), b, self.value(x))
         if x.number in self.fused:  # a b - y
             return self.e.fma(*map(self.value, x.args), self._negative(self.value(y)))
@@ -337,12 +350,12 @@ class FunctionBody:
     def sincos_of_inputs(self, width: int) -> None:
         """Emit sines and cosines of angles that are polynomials of inputs, `width` at a time."""
         early = _angle_symbols(self.program)
-        by_number = {symbol.args[0].number: symbol.args[0] for symbol in self.program.symbols
-                     if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in early}
+        by_number = {symbols[0].args[0].number: symbols[0].args[0]
+                     for symbols in self._of_angle.values()}
         for symbol in self.program.symbols:
-            if symbol.number in early and symbol.op not in (Op.SIN, Op.COS):
+            if symbol.number in early:
                 self._emit(symbol)
-        angles = list(by_number.values())
+        angles = [angle for number, angle in by_number.items() if number in early]
         T = self.e.dialect.type(width)
         for start in range(0, len(angles), width):
             group = angles[start:start + width]
@@ -365,19 +378,23 @@ LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBod
 
 def _angle_symbols(program: Program) -> set[int]:
     """Return the numbers of the angles that are polynomials of inputs, and of their operands."""
-    polynomials = set()
-    for symbol in program.symbols:
-        if symbol.op in (Op.INPUT, Op.CONST) or (
-                symbol.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
-                and all(arg.number in polynomials for arg in symbol.args)):
-            polynomials.add(symbol.number)
     wanted: set[int] = set()
-    stack = [symbol.args[0] for symbol in program.symbols
-             if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in polynomials]
+    for symbol in program.symbols:
+        if symbol.op is _SIN or symbol.op is _COS:
+            wanted |= _polynomial(symbol.args[0])
+    return wanted
+
+
+def _polynomial(angle: Symbol) -> set[int]:
+    """Return the numbers of a symbol and its operands; none if it is no polynomial of inputs."""
+    found: set[int] = set()
+    stack = [angle]
     while stack:
         symbol = stack.pop()
-        if symbol.number not in wanted:
-            wanted.add(symbol.number)
-            if symbol.op not in (Op.INPUT, Op.CONST):
+        if symbol.op not in _POLYNOMIAL:
+            return set()
+        if symbol.number not in found:
+            found.add(symbol.number)
+            if symbol.op is not _INPUT and symbol.op is not _CONST:
                 stack.extend(symbol.args)
-    return wanted
+    return found
