@@ -16,19 +16,22 @@ same bits.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from types import MappingProxyType
 
 import numpy as np
 
+from dynamics_node.compiler.angle_symbols import angle_symbols
 from dynamics_node.compiler.graph import Op, Symbol
 from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.operation_counts import fused_products, straight_line
 from dynamics_node.compiler.result_stores import ResultStores
 from dynamics_node.compiler.row_loops import RowMemory, RowStores, allocations, define_loops
-from dynamics_node.compiler.row_transposition import load_rows
+from dynamics_node.compiler.row_transposition import load_rows, row_pointers
 from dynamics_node.compiler.sincos import define_sincos
 from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
-from dynamics_node.compiler.spill_slots import SpillSlots
+from dynamics_node.compiler.spill_slots import Place, SpillSlots
 from dynamics_node.compiler.trace import Program
+from dynamics_node.compiler.transposing_calls import Columns, define_transposing_calls
 
 # Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
 # the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
@@ -39,9 +42,11 @@ ANGLES = 4
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
 # register allocation: with 2 blocks, TALOS compiles fastest (measured with half a block to all).
 LONG, REGION = 6000, 2
+# A batch of a longer program, or of one that reads and writes more numbers per state, is transposed
+# by functions, see transposing_calls.py. In shorter ones the calls take more time (measured).
+MANY_NUMBERS = 400
 # In names of the module: reading an attribute of an Enum is slow.
-_CONST, _INPUT, _SIN, _COS = Op.CONST, Op.INPUT, Op.SIN, Op.COS
-_POLYNOMIAL = (Op.ADD, Op.SUB, Op.MUL, Op.NEG, Op.INPUT, Op.CONST)
+_CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
 
 
 def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool = True,
@@ -76,7 +81,7 @@ def packing_of(program: Program, fused: Set[int]) -> Packing:
     """Return the Packing of a program; a long program, or one with loops, has none."""
     if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
-    return find_packs(program, fused, _angle_symbols(program))
+    return find_packs(program, fused, angle_symbols(program))
 
 
 def _row_memory(program, lanes, batch):
@@ -112,18 +117,30 @@ def _block(program, ir, lanes, uniform, margins, fused):
     """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
-    values = {}
+    by_call = _transposes_by_call(program, uniform, fused)
+    values: dict[int, str] = {}
+    columns = Columns(e)
     for (name, _), (pointer, first, size) in zip(program.inputs, _in_blocks(program, e)):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
-        values.update(load_rows(e, pointer, size, wanted, name in uniform))
-    bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values, fused)
+        if by_call and name not in uniform and size >= lanes:
+            columns.load(row_pointers(e, pointer, size)[0], size, wanted)
+        else:
+            values.update(load_rows(e, pointer, size, wanted, name in uniform))
+    bad_input = _not_finite(e, [*values.values(), *columns.checks])
+    body = FunctionBody(program, e, values, fused, columns=columns.places)
     memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
-    bad = _run(body, bad_input, margins, memory)
+    bad = _run(body, bad_input, margins, memory, by_call)
     return '\n'.join([
-        *e.tables,
+        *e.tables, *([define_transposing_calls(ir, lanes)] if by_call else []),
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *allocations(memory), *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
+        *allocations(memory), *columns.allocations, *body.spills.allocations(), *e.lines,
+        f'  ret i64 {bad}', '}'])
+
+
+def _transposes_by_call(program, uniform, fused):
+    numbers = len(program.outputs) + sum(size for name, size in program.inputs
+                                         if name not in uniform)
+    return numbers > MANY_NUMBERS or straight_line(program, fused) > LONG
 
 
 def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
@@ -140,13 +157,13 @@ def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _run(body, bad_input, margins, memory):
+def _run(body, bad_input, margins, memory, by_call=False):
     """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
     if memory is None:
         written, checked = _out_blocks(body.program, e, margins)
-        stores = ResultStores(body, written)
+        stores = ResultStores(body, written, by_call)
     else:
         checked = body.program.outputs[len(body.program.outputs) - body.program.size_of_last:]
         stores = RowStores(body, memory, *body.program.row_inputs())
@@ -225,11 +242,13 @@ class FunctionBody:
     """Emits the arithmetic of a program, symbol by symbol, at one width."""
 
     def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
-                 fused: Set[int], packing: Packing = NO_PACKING):
-        self.program, self.e, self.defined = program, emitter, set(values)
+                 fused: Set[int], packing: Packing = NO_PACKING,
+                 columns: Mapping[int, Place] = MappingProxyType({})):
+        """Take the values of inputs, and the places of those that are in memory."""
+        self.program, self.e, self.defined = program, emitter, {*values, *columns}
         self.fused = fused
         is_long = straight_line(program, fused) > LONG
-        self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
+        self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1, columns)
         for number, value in values.items():
             self.spills.define(number, value)
         self._of_angle: dict[int, list[Symbol]] = {}  # number of an angle -> sine and cosine
@@ -349,7 +368,7 @@ class FunctionBody:
 
     def sincos_of_inputs(self, width: int) -> None:
         """Emit sines and cosines of angles that are polynomials of inputs, `width` at a time."""
-        early = _angle_symbols(self.program)
+        early = angle_symbols(self.program)
         by_number = {symbols[0].args[0].number: symbols[0].args[0]
                      for symbols in self._of_angle.values()}
         for symbol in self.program.symbols:
@@ -374,27 +393,3 @@ class FunctionBody:
 LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
          Op.NEG: FunctionBody.neg,
          Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt, Op.STEP: FunctionBody.step}
-
-
-def _angle_symbols(program: Program) -> set[int]:
-    """Return the numbers of the angles that are polynomials of inputs, and of their operands."""
-    wanted: set[int] = set()
-    for symbol in program.symbols:
-        if symbol.op is _SIN or symbol.op is _COS:
-            wanted |= _polynomial(symbol.args[0])
-    return wanted
-
-
-def _polynomial(angle: Symbol) -> set[int]:
-    """Return the numbers of a symbol and its operands; none if it is no polynomial of inputs."""
-    found: set[int] = set()
-    stack = [angle]
-    while stack:
-        symbol = stack.pop()
-        if symbol.op not in _POLYNOMIAL:
-            return set()
-        if symbol.number not in found:
-            found.add(symbol.number)
-            if symbol.op is not _INPUT and symbol.op is not _CONST:
-                stack.extend(symbol.args)
-    return found

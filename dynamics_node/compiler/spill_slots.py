@@ -7,16 +7,20 @@ slot on the stack. A slot is reused after the last load of its value.
 """
 
 import heapq
+from collections.abc import Mapping
 
+from dynamics_node.compiler.ir_loops import at
 from dynamics_node.compiler.ir_text import Emitter
+
+Place = tuple[str, int]   # of a value in memory: a pointer, and the offset from it in bytes
 
 
 class SpillSlots:
     """The values of one function by symbol number; stores and loads are filled in at the end."""
 
-    def __init__(self, emitter: Emitter, region: int):
-        """Take the number of basic blocks per region."""
-        self._e, self._region = emitter, region
+    def __init__(self, emitter: Emitter, region: int, places: Mapping[int, Place]):
+        """Take the number of basic blocks per region, and the places of values in memory."""
+        self._e, self._region, self._places = emitter, region, places
         self._blocks = 0
         self.live: dict[int, str] = {}                 # number -> name, in this region
         self._stores: dict[int, tuple[int, str]] = {}  # number -> (line of its store, name)
@@ -30,6 +34,10 @@ class SpillSlots:
 
     def use(self, number: int) -> str:
         """Return the name of a value in this region, loaded if another region computed it."""
+        if number in self._places and number not in self.live:
+            address = at(self._e, *self._places[number])
+            self.live[number] = self._e.line(f'load {self._e.type}, ptr {address}, '
+                                             f'align {8 * self._e.lanes}')
         if number not in self.live:
             self._loads.setdefault(number, []).append(len(self._e.lines))
             self.live[number] = self._e.name()
