@@ -45,15 +45,20 @@ def tangents(results: Sequence[Number], directions: Sequence[Mapping[Symbol, Num
 def _tangents_along(operations, results, direction):
     known = {variable.number: None if _is_zero(tangent) else tangent  # None: constant
              for variable, tangent in direction.items()}
+    moving = {number for number, tangent in known.items() if tangent is not None}
     for symbol in operations:
-        if symbol.number in known or not any(known.get(arg.number) is not None
-                                             for arg in symbol.args):
+        args = symbol.args   # one or two
+        if args[0].number not in moving and args[-1].number not in moving or symbol.number in known:
             continue
         tangent = 0.0
-        for arg, partial in zip(symbol.args, PARTIALS[symbol.op](symbol)):
-            if known.get(arg.number) is not None:
+        for arg, partial in zip(args, PARTIALS[symbol.op](symbol)):
+            if arg.number in moving:
                 tangent = partial * known[arg.number] + tangent
-        known[symbol.number] = None if _is_zero(tangent) else tangent
+        if _is_zero(tangent):
+            known[symbol.number] = None
+        else:
+            known[symbol.number] = tangent
+            moving.add(symbol.number)
     found = [known.get(result.number) if isinstance(result, Symbol) else None
              for result in results]
     return [0.0 if tangent is None else tangent for tangent in found]

@@ -61,6 +61,7 @@ class Emitter:
         self.type = dialect.type(lanes)
         self.lines: list[str] = []
         self.tables: list[str] = []   # definitions that the lines need
+        self._fma = f'call {self.type} @llvm.fma.{dialect.suffix(lanes)}({self.type} '
         self._names = (f'%{prefix}{k}' for k in itertools.count(1))
 
     def of_width(self, lanes: int) -> Emitter:
@@ -74,7 +75,7 @@ class Emitter:
 
     def line(self, text: str) -> str:
         """Emit an instruction; return the name of its result."""
-        name = self.name()
+        name = next(self._names)
         self.lines.append(f'  {name} = {text}')
         return name
 
@@ -89,5 +90,5 @@ class Emitter:
     def fma(self, x: str, y: str, z: str) -> str:
         """Emit x y + z, fused where the target has fused multiply-add."""
         if self.dialect.fma:
-            return self.call('fma', x, y, z)
+            return self.line(f'{self._fma}{x}, {self.type} {y}, {self.type} {z})')
         return self.binary('fadd', self.binary('fmul', x, y), z)

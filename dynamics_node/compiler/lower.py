@@ -16,28 +16,38 @@ same bits.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from types import MappingProxyType
 
 import numpy as np
 
+from dynamics_node.compiler.angle_symbols import angle_symbols
 from dynamics_node.compiler.graph import Op, Symbol
 from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.operation_counts import fused_products, straight_line
 from dynamics_node.compiler.result_stores import ResultStores
 from dynamics_node.compiler.row_loops import RowMemory, RowStores, allocations, define_loops
-from dynamics_node.compiler.row_transposition import load_rows
+from dynamics_node.compiler.row_transposition import load_rows, row_pointers
 from dynamics_node.compiler.sincos import define_sincos
 from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
-from dynamics_node.compiler.spill_slots import SpillSlots
+from dynamics_node.compiler.spill_slots import Place, SpillSlots
 from dynamics_node.compiler.trace import Program
+from dynamics_node.compiler.transposing_calls import Columns, define_transposing_calls
 
 # Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
 # the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
 BLOCK = 120
 # Lanes of the sines and cosines of a single state: more were slower (measured).
 ANGLES = 4
-# A program of more than LONG instructions is divided into regions of REGION operations, see
-# spill_slots.py.
-LONG, REGION = 6000, 60
+# A program of more than LONG instructions is divided into regions of REGION basic blocks, see
+# spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
+# register allocation. With 2 blocks, kernels of TALOS compile in 7 to 10 % less time than with half
+# a block, and run in 5 to 11 % less; 4 blocks are no clear gain, 16 are slower (measured).
+LONG, REGION = 6000, 2
+# A batch of a longer program, or of one that reads and writes more numbers per state, is transposed
+# by functions, see transposing_calls.py. In shorter ones the calls take more time (measured).
+MANY_NUMBERS = 400
+# In names of the module: reading an attribute of an Enum is slow.
+_CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
 
 
 def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool = True,
@@ -72,7 +82,7 @@ def packing_of(program: Program, fused: Set[int]) -> Packing:
     """Return the Packing of a program; a long program, or one with loops, has none."""
     if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
-    return find_packs(program, fused, _angle_symbols(program))
+    return find_packs(program, fused, angle_symbols(program))
 
 
 def _row_memory(program, lanes, batch):
@@ -108,18 +118,30 @@ def _block(program, ir, lanes, uniform, margins, fused):
     """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
-    values = {}
+    by_call = _transposes_by_call(program, uniform, fused)
+    values: dict[int, str] = {}
+    columns = Columns(e)
     for (name, _), (pointer, first, size) in zip(program.inputs, _in_blocks(program, e)):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
-        values.update(load_rows(e, pointer, size, wanted, name in uniform))
-    bad_input = _not_finite(e, values.values())
-    body = FunctionBody(program, e, values, fused)
+        if by_call and name not in uniform and size >= lanes:
+            columns.load(row_pointers(e, pointer, size)[0], size, wanted)
+        else:
+            values.update(load_rows(e, pointer, size, wanted, name in uniform))
+    bad_input = _not_finite(e, [*values.values(), *columns.checks])
+    body = FunctionBody(program, e, values, fused, columns=columns.places)
     memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
-    bad = _run(body, bad_input, margins, memory)
+    bad = _run(body, bad_input, margins, memory, by_call)
     return '\n'.join([
-        *e.tables,
+        *e.tables, *([define_transposing_calls(ir, lanes)] if by_call else []),
         'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *allocations(memory), *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
+        *allocations(memory), *columns.allocations, *body.spills.allocations(), *e.lines,
+        f'  ret i64 {bad}', '}'])
+
+
+def _transposes_by_call(program, uniform, fused):
+    numbers = len(program.outputs) + sum(size for name, size in program.inputs
+                                         if name not in uniform)
+    return numbers > MANY_NUMBERS or straight_line(program, fused) > LONG
 
 
 def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
@@ -136,13 +158,13 @@ def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _run(body, bad_input, margins, memory):
+def _run(body, bad_input, margins, memory, by_call=False):
     """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
     if memory is None:
         written, checked = _out_blocks(body.program, e, margins)
-        stores = ResultStores(body, written)
+        stores = ResultStores(body, written, by_call)
     else:
         checked = body.program.outputs[len(body.program.outputs) - body.program.size_of_last:]
         stores = RowStores(body, memory, *body.program.row_inputs())
@@ -221,16 +243,18 @@ class FunctionBody:
     """Emits the arithmetic of a program, symbol by symbol, at one width."""
 
     def __init__(self, program: Program, emitter: Emitter, values: Mapping[int, str],
-                 fused: Set[int], packing: Packing = NO_PACKING):
-        self.program, self.e, self.defined = program, emitter, set(values)
+                 fused: Set[int], packing: Packing = NO_PACKING,
+                 columns: Mapping[int, Place] = MappingProxyType({})):
+        """Take the values of inputs, and the places of those that are in memory."""
+        self.program, self.e, self.defined = program, emitter, {*values, *columns}
         self.fused = fused
         is_long = straight_line(program, fused) > LONG
-        self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1)
+        self.spills = SpillSlots(emitter, REGION if is_long else len(program.symbols) + 1, columns)
         for number, value in values.items():
             self.spills.define(number, value)
         self._of_angle: dict[int, list[Symbol]] = {}  # number of an angle -> sine and cosine
         for symbol in program.symbols:
-            if symbol.op in (Op.SIN, Op.COS):
+            if symbol.op is _SIN or symbol.op is _COS:
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._block_operations = 0  # in the current basic block
         self._stores: ResultStores | RowStores | None = None
@@ -239,12 +263,16 @@ class FunctionBody:
 
     def value(self, symbol: Symbol) -> str:
         """Return the operand of a symbol: a constant, or the name of its value."""
-        if symbol.op is Op.CONST:
+        number = symbol.number
+        value = self.spills.live.get(number)   # the usual case first
+        if value is not None:
+            return value
+        if symbol.op is _CONST:
             return self.e.dialect.const(symbol.args[0], self.e.lanes)
-        if self.packs.is_lane(symbol.number) and symbol.number not in self._extracted:
-            self._extracted.add(symbol.number)
-            self.spills.define(symbol.number, self.packs.extract(symbol.number))
-        return self.spills.use(symbol.number)
+        if self.packs.is_lane(number) and number not in self._extracted:
+            self._extracted.add(number)
+            self.spills.define(number, self.packs.extract(number))
+        return self.spills.use(number)
 
     def run(self, stores: ResultStores | RowStores) -> None:
         """Emit all symbols that are not defined yet, and the stores of the results."""
@@ -253,17 +281,20 @@ class FunctionBody:
             self._emit(symbol)
 
     def _emit(self, symbol):
-        for packed in self.packs.emit(symbol.number):
-            self.defined.add(packed.number)
-            self._stores.on_defined(packed.number)
-        if (symbol.op is Op.CONST or symbol.number in self.defined or symbol.number in self.fused
-                or self.packs.is_lane(symbol.number)):
+        number, op = symbol.number, symbol.op
+        if self.packs.any_packed:
+            for packed in self.packs.emit(number):
+                self.defined.add(packed.number)
+                self._stores.on_defined(packed.number)
+            if self.packs.is_lane(number):
+                return
+        if op is _CONST or number in self.fused or number in self.defined:
             return
         self.advance(1)
-        if symbol.op in (Op.SIN, Op.COS):
+        if op is _SIN or op is _COS:
             self._sincos(symbol.args[0])
         else:
-            self._define(symbol, LOWER[symbol.op](self, *symbol.args))
+            self._define(symbol, LOWER[op](self, *symbol.args))
 
     def _define(self, symbol, value):
         self.defined.add(symbol.number)
@@ -274,23 +305,25 @@ class FunctionBody:
     def advance(self, operations: int) -> None:
         """Count operations; begin a new basic block after BLOCK of them."""
         self._block_operations += operations
-        self.spills.advance(operations)
         if self._block_operations >= BLOCK:
             label = self.e.name()[1:]
             self.e.lines += [f'  br label %{label}', f'{label}:']
             self._block_operations = 0
+            self.spills.next_block()
 
     # Arithmetic ------------------------------------------------------------------------------
 
     def add(self, x, y):
-        for product, other in ((y, x), (x, y)):
-            if product.number in self.fused:
-                return self.e.fma(*map(self.value, product.args), self.value(other))
+        if x.number in self.fused and y.number not in self.fused:
+            x, y = y, x
+        if y.number in self.fused:  # x + a b
+            a, b = y.args
+            return self.e.fma(self.value(a), self.value(b), self.value(x))
         return self.e.binary('fadd', self.value(x), self.value(y))
 
     def sub(self, x, y):
         if y.number in self.fused:  # x - a b
-            a, b = map(self.value, y.args)
+            a, b = self.value(y.args[0]), self.value(y.args[1])
             return self.e.fma(self._negative(a), b, self.value(x))
         if x.number in self.fused:  # a b - y
             return self.e.fma(*map(self.value, x.args), self._negative(self.value(y)))
@@ -336,13 +369,13 @@ class FunctionBody:
 
     def sincos_of_inputs(self, width: int) -> None:
         """Emit sines and cosines of angles that are polynomials of inputs, `width` at a time."""
-        early = _angle_symbols(self.program)
-        by_number = {symbol.args[0].number: symbol.args[0] for symbol in self.program.symbols
-                     if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in early}
+        early = angle_symbols(self.program)
+        by_number = {symbols[0].args[0].number: symbols[0].args[0]
+                     for symbols in self._of_angle.values()}
         for symbol in self.program.symbols:
-            if symbol.number in early and symbol.op not in (Op.SIN, Op.COS):
+            if symbol.number in early:
                 self._emit(symbol)
-        angles = list(by_number.values())
+        angles = [angle for number, angle in by_number.items() if number in early]
         T = self.e.dialect.type(width)
         for start in range(0, len(angles), width):
             group = angles[start:start + width]
@@ -361,23 +394,3 @@ class FunctionBody:
 LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
          Op.NEG: FunctionBody.neg,
          Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt, Op.STEP: FunctionBody.step}
-
-
-def _angle_symbols(program: Program) -> set[int]:
-    """Return the numbers of the angles that are polynomials of inputs, and of their operands."""
-    polynomials = set()
-    for symbol in program.symbols:
-        if symbol.op in (Op.INPUT, Op.CONST) or (
-                symbol.op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
-                and all(arg.number in polynomials for arg in symbol.args)):
-            polynomials.add(symbol.number)
-    wanted: set[int] = set()
-    stack = [symbol.args[0] for symbol in program.symbols
-             if symbol.op in (Op.SIN, Op.COS) and symbol.args[0].number in polynomials]
-    while stack:
-        symbol = stack.pop()
-        if symbol.number not in wanted:
-            wanted.add(symbol.number)
-            if symbol.op not in (Op.INPUT, Op.CONST):
-                stack.extend(symbol.args)
-    return wanted

@@ -21,8 +21,8 @@ def straight_line(program: Program, fused: Set[int] | None = None) -> int:
 
     :param fused: fused_products(program), where they are known.
     """
-    operations = Counter(symbol.op for symbol in program.symbols)
-    arithmetic = sum(operations[op] for op in (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT))
+    operations = [symbol.op for symbol in program.symbols]
+    arithmetic = sum(map(operations.count, (Op.ADD, Op.SUB, Op.MUL, Op.RECIP, Op.SQRT)))
     return arithmetic - len(fused_products(program) if fused is None else fused)
 
 

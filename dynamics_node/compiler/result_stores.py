@@ -20,6 +20,7 @@ from dynamics_node.compiler.row_transposition import (
     store_constants,
     store_vector,
 )
+from dynamics_node.compiler.transposing_calls import store_columns
 
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
@@ -46,9 +47,13 @@ class _Chunk:
 class ResultStores:
     """Emits the stores of a function body, each chunk when it is complete, and their check."""
 
-    def __init__(self, body: FunctionBody, blocks: list[tuple[str, Sequence[Symbol]]]):
-        """Take (pointer, symbols) of each block; chunks already computed are stored at once."""
-        self._body, self._e = body, body.e
+    def __init__(self, body: FunctionBody, blocks: list[tuple[str, Sequence[Symbol]]],
+                 by_call: bool):
+        """Take (pointer, symbols) of each block; chunks already computed are stored at once.
+
+        :param by_call: whether functions transpose a batch, see transposing_calls.py.
+        """
+        self._body, self._e, self._by_call = body, body.e, by_call
         # sums of 0 x over all results, NaN where one is not finite
         self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * ACCUMULATORS
         self._incomplete: dict[int, list[_Chunk]] = {}  # number of a symbol -> its chunks
@@ -119,6 +124,10 @@ class ResultStores:
         if all(symbol.op is Op.CONST for symbol in chunk.symbols):
             store_constants(self._e, chunk.rows, chunk.start,
                             [symbol.args[0] for symbol in chunk.symbols])
+        elif self._by_call and 2 * chunk.size >= lanes:
+            total = store_columns(self._e, chunk.rows[0], chunk.size, chunk.start, values)
+            self._replace_oldest(self._e.binary('fadd', self._sums[0], total))
+            return
         else:
             store_chunk(self._e, chunk.rows, chunk.size, chunk.start, values)
         zero = self._e.dialect.const(0.0, self._e.lanes)

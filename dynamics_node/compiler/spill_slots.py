@@ -7,41 +7,49 @@ slot on the stack. A slot is reused after the last load of its value.
 """
 
 import heapq
+from collections.abc import Mapping
 
+from dynamics_node.compiler.ir_loops import at
 from dynamics_node.compiler.ir_text import Emitter
+
+Place = tuple[str, int]   # of a value in memory: a pointer, and the offset from it in bytes
 
 
 class SpillSlots:
     """The values of one function by symbol number; stores and loads are filled in at the end."""
 
-    def __init__(self, emitter: Emitter, region: int):
-        """Take the number of operations per region."""
-        self._e, self._region = emitter, region
-        self._operations = 0
-        self._live: dict[int, str] = {}                # number -> name, in this region
+    def __init__(self, emitter: Emitter, region: int, places: Mapping[int, Place]):
+        """Take the number of basic blocks per region, and the places of values in memory."""
+        self._e, self._region, self._places = emitter, region, places
+        self._blocks = 0
+        self.live: dict[int, str] = {}                 # number -> name, in this region
         self._stores: dict[int, tuple[int, str]] = {}  # number -> (line of its store, name)
         self._loads: dict[int, list[int]] = {}         # number -> lines of its loads
 
     def define(self, number: int, value: str) -> None:
         """Register a value; leave an empty line for its store."""
-        self._live[number] = value
+        self.live[number] = value
         self._stores[number] = len(self._e.lines), value
         self._e.lines.append('')
 
     def use(self, number: int) -> str:
         """Return the name of a value in this region, loaded if another region computed it."""
-        if number not in self._live:
+        if number in self._places and number not in self.live:
+            address = at(self._e, *self._places[number])
+            self.live[number] = self._e.line(f'load {self._e.type}, ptr {address}, '
+                                             f'align {8 * self._e.lanes}')
+        if number not in self.live:
             self._loads.setdefault(number, []).append(len(self._e.lines))
-            self._live[number] = self._e.name()
-            self._e.lines.append(self._live[number])
-        return self._live[number]
+            self.live[number] = self._e.name()
+            self._e.lines.append(self.live[number])
+        return self.live[number]
 
-    def advance(self, operations: int) -> None:
-        """Count operations; begin a new region after as many as a region has."""
-        self._operations += operations
-        if self._operations >= self._region:
-            self._operations = 0
-            self._live = {}
+    def next_block(self) -> None:
+        """Count basic blocks; begin a new region after as many as a region has."""
+        self._blocks += 1
+        if self._blocks >= self._region:
+            self._blocks = 0
+            self.live = {}
 
     def allocations(self) -> list[str]:
         """Fill in the stores and loads; return the allocas, for the head of the function."""

@@ -99,14 +99,17 @@ def _needed(graph, outputs):
 def evaluate(program: Program, inputs: np.ndarray) -> list[np.ndarray]:
     """Return the output arrays for a flat array of inputs: interpret symbol by symbol."""
     values: dict[int, float] = {}
+    const, given = Op.CONST, Op.INPUT   # reading an attribute of an Enum is slow
     for symbol in program.symbols:
-        if symbol.op is Op.CONST:
-            values[symbol.number] = symbol.args[0]
-        elif symbol.op is Op.INPUT:
-            values[symbol.number] = float(inputs[symbol.args[0]])
+        op, args = symbol.op, symbol.args
+        if op is const:
+            values[symbol.number] = args[0]
+        elif op is given:
+            values[symbol.number] = float(inputs[args[0]])
+        elif len(args) == 2:
+            values[symbol.number] = EVALUATE[op](values[args[0].number], values[args[1].number])
         else:
-            values[symbol.number] = EVALUATE[symbol.op](*(values[arg.number]
-                                                          for arg in symbol.args))
+            values[symbol.number] = EVALUATE[op](values[args[0].number])
     flat = np.array([values[symbol.number] for symbol in program.outputs])
     if program.rows is not None:
         factors, entries = (np.array([values[symbol.number] for symbol in part])

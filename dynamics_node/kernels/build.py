@@ -1,6 +1,7 @@
 """Build the kernel of a key: trace, select the program with fewest instructions, compile, cache."""
 
 from contextlib import suppress
+from functools import lru_cache
 
 import numpy as np
 
@@ -140,15 +141,24 @@ def _forms(model, key):
     Regrouped inertias have more zeros, but may lack zeros that a link has as written. Where tracing
     takes long, only the form with the shorter inverse dynamics is returned.
     """
-    bare = model.with_(inertias=model.bare_inertias)
     if not (key.spec.regroup and key.spec.payload):    # without payload: depends on no inertia
-        return (bare,)
-    forms = bare, regrouped(bare)
-    if not key.spec.derivative or model.nv <= ONE_FORM:
-        return forms
-    plain = key_of(model, 'inverse_dynamics')._replace(with_payload=key.with_payload)
+        return (model.with_(inertias=model.bare_inertias),)
+    if key.spec.derivative and model.nv > ONE_FORM:
+        return (_shorter_form(model, key.with_payload),)
+    return _both_forms(model)
+
+
+def _both_forms(model):
+    bare = model.with_(inertias=model.bare_inertias)
+    return bare, regrouped(bare)
+
+
+@lru_cache(maxsize=1)   # of the robot that is compiled now, for all its derivatives
+def _shorter_form(model, with_payload):
+    plain = key_of(model, 'inverse_dynamics')._replace(with_payload=with_payload)
     shapes = _shapes(model, plain)
-    return (min(forms, key=lambda form: instructions(trace(functions(form, plain)[0], shapes))),)
+    return min(_both_forms(model),
+               key=lambda form: instructions(trace(functions(form, plain)[0], shapes)))
 
 
 def _shapes(model, key):

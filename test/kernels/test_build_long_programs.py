@@ -18,7 +18,8 @@ from dynamics_node.spatial.solve import factor, solve_factored
 pytestmark = pytest.mark.long
 
 
-STRETCHES = (7, 60, 500)   # instructions between two spills
+# Basic blocks of a region, and instructions of a block: 7, 60 and 500 instructions between spills.
+STRETCHES = (1, 7), (3, 20), (5, 100)
 
 
 def forward_derivatives(target):
@@ -45,22 +46,24 @@ def agree(kernel, size=7):
 @pytest.mark.parametrize('stretch', STRETCHES)
 @pytest.mark.parametrize('lanes', LANES)
 def test_spilled_values_stay_unchanged(lanes, stretch, monkeypatch):
-    """In stretches shorter than a basic block, as long as one, and longer.
+    """In regions of one basic block and of several, also with inputs and results by calls.
 
     Every stretch meets every width, and code with and without fma: every second case has it.
     """
     monkeypatch.setattr(lower, 'LONG', 0)
-    monkeypatch.setattr(lower, 'REGION', stretch)
+    monkeypatch.setattr(lower, 'REGION', stretch[0])
+    monkeypatch.setattr(lower, 'BLOCK', stretch[1])
     turn = LANES.index(lanes) + STRETCHES.index(stretch)
     kernel = forward_derivatives((lanes, FMA[turn % len(FMA)]))
-    assert 'alloca' in kernel.text
+    assert '%slot0 = alloca' in kernel.text
     agree(kernel)
 
 
 def test_spill_slots_are_reused(monkeypatch):
     """A slot is free after its last read: far fewer slots than values."""
     monkeypatch.setattr(lower, 'LONG', 0)
-    monkeypatch.setattr(lower, 'REGION', 20)
+    monkeypatch.setattr(lower, 'REGION', 1)
+    monkeypatch.setattr(lower, 'BLOCK', 20)
     text = forward_derivatives((4,)).text
     single = text[text.index('define i64 @single'):]
     single = single[:single.index('\n}')]
