@@ -108,9 +108,9 @@ def rows(rate, idle, busy, granted):
             found[f'{rate}, {name}: joint state to torque, p{percent:g}'] = [value, 'us', bar]
         found[f'{rate}, {name}: greatest gap between torques'] = [
             each.gap * 1e3, 'ms', 20.0 if granted else None]
-        found[f'{rate}, {name}: these torques when they were published'] = [
+        found[f'{rate}, {name}: greatest gap, when its torques were published'] = [
             each.published_gap * 1e3, 'ms', None]
-        found[f'{rate}, {name}: the joint states of these torques'] = [
+        found[f'{rate}, {name}: greatest gap, between the joint states of its torques'] = [
             each.states_gap * 1e3, 'ms', None]
         found[f'{rate}, {name}: greatest gap between joint states'] = [
             each.sent_gap * 1e3, 'ms', None]

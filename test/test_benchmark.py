@@ -115,3 +115,14 @@ def test_values_that_are_no_results_are_refused(monkeypatch):
         'a': [0, 1, 2], 'b': True}
     with pytest.raises(TypeError, match='set has no place in results.json'):
         results.json_text({'a': {1}})
+
+
+def test_the_greatest_gap_is_that_of_arrivals():
+    """With the gaps of the publications and the joint states of the same two torques."""
+    heard = [(0, 10, 20), (10 ** 9, 2 * 10 ** 9, 3 * 10 ** 9),
+             (9 * 10 ** 9, 4 * 10 ** 9, 5 * 10 ** 9)]
+    done = subprocess.run([sys.executable, '-c', 'from torque_under_load import greatest_gap\n'
+                           f'print(*greatest_gap({heard}), *greatest_gap([(1, 2, 3)]))'],
+                          cwd=BENCHMARK, text=True, capture_output=True, timeout=120)
+    found = [float(word) for word in done.stdout.split()]
+    assert found == pytest.approx([3.0, 2.0, 1.0, 0.0, 0.0, 0.0]), done.stderr

@@ -1,8 +1,8 @@
 """Transpose the rows of a batch in functions that a kernel calls: its own code stays short.
 
 Written out, a transposition of 8 states has 24 shuffles per 8 numbers of a row: half of the time of
-LLVM for a batch of the mass matrix of a humanoid (measured). Each function also returns 0 x the sum
-of its numbers: not finite where one of them is not, lane by lane.
+LLVM for a batch of the mass matrix of a humanoid (measured). Each function also returns the sum of
+0 x each of its numbers: not finite where one of them is not, lane by lane.
 """
 
 from collections.abc import Mapping, Sequence

@@ -45,7 +45,7 @@ class WrittenFiles(NamedTuple):
     files: dict[str, dict[str, int]]  # written file, relative to `out` -> its counts
     failed: dict[str, str]            # source -> why it failed
     resumed: int                      # files that an earlier run had finished
-    seconds: float                    # of this run
+    seconds: float                    # of this run, after its plan
 
     @property
     def counts(self) -> dict[str, int]:

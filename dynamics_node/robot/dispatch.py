@@ -183,7 +183,8 @@ class Dispatcher:
             inputs, {each: external[each] for each in spec.wrenches}, constraints, arguments)
         key = key_of(self.model, name, arguments, with_wrenches, constraints)
         if out is not None:
-            out = check_out(out, result_shapes(self.model, key), n, inputs)
+            out = check_out(out, result_shapes(self.model, key), n,
+                            dict(zip(spec.inputs, states)))
         if n != 0 and has_kernel(self.model, name, constraints):
             caller = self._caller(key)
             if caller is None and (n or 0) >= WORTH_WAITING:

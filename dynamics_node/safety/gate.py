@@ -122,7 +122,7 @@ class Gate:
         if self.idle:
             return None
         checks, (position, v) = self._state_checks, self._state_checks.measured
-        return tuple.__new__(LastValid, (checks.age, position, v, self._out.last,   # twice as fast
+        return tuple.__new__(LastValid, (checks.age, position, v, self._out.last,   # faster
                                          self._stop is not None and self.braking))
 
     def status(self) -> Status:

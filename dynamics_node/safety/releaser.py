@@ -72,7 +72,7 @@ class Releaser:
             return None
         self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
-        # Release() takes twice as long.
+        # Release() takes half as long again.
         return tuple.__new__(Release, (self.last, self._names, ()))
 
     def release(self, torque: Sequence[float], limited: Limited = (),

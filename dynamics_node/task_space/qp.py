@@ -96,11 +96,18 @@ class PreparedQp:
         for tolerance in (TOLERANCE, TOUCHING):
             x, _, flag, info = solve(self._P, q, self._rows, self._high, self._low, self._sense,
                                      primal_tol=tolerance)
-            if flag != INFEASIBLE or (self._low > self._high).any():
+            if flag != INFEASIBLE or self._crossed():
                 break
         if flag == 1:
             return x, info['lam'], 'solved'
-        return x, q, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else 'failed'
+        return x, q, 'infeasible' if flag in (INFEASIBLE, CONTRADICTION) else self._unsolved()
+
+    def _crossed(self):
+        """Return whether a lower limit is above its upper one, which DAQP may not notice."""
+        return (self._low > self._high).any()
+
+    def _unsolved(self) -> Status:
+        return 'infeasible' if self._crossed() else 'failed'
 
     def solved(self, q: np.ndarray) -> QpSolution:
         """Return the QpSolution."""
@@ -114,9 +121,9 @@ class PreparedQp:
             return QpSolution(np.full(n, np.nan), status, np.zeros(m), np.zeros(n), np.zeros(p),
                               np.inf, np.full(m, np.nan))
         gaps, residual = kkt(self._P, q, self._rows, self._low, self._high, x, forces)
-        return QpSolution(x, 'solved' if residual <= ACCURATE else 'failed', forces[k:k + m],
-                          forces[:k] if k else np.zeros(n), forces[k + m:], residual,
-                          gaps[k:k + m])
+        return QpSolution(x, 'solved' if residual <= ACCURATE else self._unsolved(),
+                          forces[k:k + m], forces[:k] if k else np.zeros(n), forces[k + m:],
+                          residual, gaps[k:k + m])
 
 
 def gaps_of(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from dynamics_node.task_space.qp import TOLERANCE, PreparedQp, Status
 # convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
+GRADED_ROUNDS = 100   # of the attempt in the units of the limits
 WEAK = 1e-3     # singular values below this share of a level's norm are those of weak directions
 ACTIVE = 1e-8   # least multiplier of an active row, relative to the goal
 MISSED = 1e-8   # greatest error of strict equalities, relative to b; with more they are infeasible
@@ -140,7 +141,8 @@ def _improved(x, N, level, limits):
     slacks = 0 if level.C is None else len(level.C)
     step, active, status = _least_miss(_plain(T, rest, goal, slacks), x, level, limits)
     if status != 'solved':
-        step, active, status = _least_miss(_graded(level, x, N, limits, slacks), x, level, limits)
+        step, active, status = _least_miss(_graded(level, x, N, own, slacks), x, level, limits,
+                                           GRADED_ROUNDS)
     if status == 'infeasible' and limits.reached_from(x, N):
         status = 'failed'   # the level is so ill-conditioned that the QP takes it for infeasible
     if status != 'solved':
@@ -213,7 +215,7 @@ def _graded(level, x, N, limits, slacks):
                       np.concatenate([goal[:p], goal[p:] @ effect]), P, proximal)
 
 
-def _least_miss(objective, x, level, limits):
+def _least_miss(objective, x, level, limits, rounds=ROUNDS):
     """Return (step, active, status): x + T y of the least objective + |s|^2 / 2 in the limits.
 
     :return: active: the active rows of the limits, then of the level, booleans.
@@ -233,7 +235,7 @@ def _least_miss(objective, x, level, limits):
     towards[:r] = goal
     problem, size = PreparedQp(P, G, lower, upper), 1.0 + norm(goal)
     pull = np.zeros(k + slacks)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         linear = -towards - pull
         y, forces, status = problem.minimum(linear)
         if status != 'solved' or not proximal.any():

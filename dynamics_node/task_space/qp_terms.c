@@ -11,7 +11,7 @@
 #include <numpy/arrayobject.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE
@@ -259,10 +259,12 @@ WIDE static double verify(double *restrict gaps, double *restrict balance, const
         const double *row = i < bounds ? NULL : rows + (i - bounds) * n;
         const double where = row == NULL ? x[i] : dot(row, x, n), length = 1.0 + fabs(where);
         const double below = where - low[i], above = high[i] - where;
-        gaps[i] = (below < above ? below : above) / length;
+        gaps[i] = (below < above || isnan(below) ? below : above) / length;
         double excess = -gaps[i];
-        if (forces[i] != 0.0) {   /* distance from the limit that pushes */
-            excess = fabs(forces[i] > 0.0 ? above : below) / length;
+        if (forces[i] != 0.0) {
+            const double pushed = fabs(forces[i] > 0.0 ? above : below) / length;
+            if (pushed > excess || isnan(pushed))   /* distance from the limit that pushes */
+                excess = pushed;
             if (row == NULL)
                 balance[i] += forces[i];
             else

@@ -74,6 +74,6 @@ def kkt(P: np.ndarray, q: np.ndarray, rows: np.ndarray, low: np.ndarray, high: n
     below, above, size = where - low, high - where, 1.0 + np.abs(where)
     gaps = np.minimum(below, above) / size
     pushed = np.abs(np.where(forces > 0.0, above, below)) / size
-    missed = np.where(forces != 0.0, pushed, -gaps).max(initial=-math.inf)
+    missed = np.maximum(-gaps, np.where(forces != 0.0, pushed, -math.inf)).max(initial=-math.inf)
     scale = np.abs([curved, q]).max(initial=0.0) or 1.0
     return gaps, float(np.maximum(missed, np.abs(balance).max(initial=0.0) / scale))

@@ -152,8 +152,10 @@ class _Stack:
     """The bounds of one level as rows of the torques."""
 
     def __init__(self, bounds, setting):
-        bounds = sorted(bounds, key=lambda bound: bound.kind != 'torque')  # rows of u, then of x
+        order = sorted(range(len(bounds)), key=lambda k: bounds[k].kind != 'torque')
+        bounds = [bounds[k] for k in order]   # rows of u, then of x
         blocks = [_block(bound, setting) for bound in bounds]
+        self._given = np.repeat(order, [len(block.names) for block in blocks])   # their bounds
         self._names = [name for block in blocks for name in block.names]
         self._limits = np.array([np.concatenate(parts) for parts in list(zip(*blocks))[2:]])
         places = _slices([len(block.names) for block in blocks])
@@ -178,9 +180,15 @@ class _Stack:
         return rows_of_torques(self._G, both, self._G_x, of_x[self._read])
 
     def touched(self, gaps):
-        """Return the names of the rows whose gaps, as in QpSolution, are about zero."""
+        """Return the names of the rows whose gaps, as in QpSolution, are about zero.
+
+        In the order of the bounds as they were given.
+        """
         at = (gaps <= TOUCHED).nonzero()[0]
-        return [self._names[k] for k in at.tolist()] if at.size else ()
+        if not at.size:
+            return ()
+        in_order = at[self._given[at].argsort(kind='stable')]
+        return [self._names[k] for k in in_order.tolist()]
 
 
 def _block(bound, setting):

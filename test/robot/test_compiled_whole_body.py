@@ -92,6 +92,8 @@ ARM_TASKS = {
 ARM_BOUNDS = {
     'torques': (Bound('torque', limit=30.0),),
     'soft accelerations': (Bound('torque'), Bound('acceleration', limit=0.5, level=2)),
+    'torques named last': (Bound('acceleration', limit=0.5, level=2),
+                           Bound('torque', limit=8.0, level=2)),
     'joint limits': (LIMITS,),
     'none': (),
 }

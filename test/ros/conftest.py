@@ -18,12 +18,15 @@ from support.ros_fixtures import (  # noqa: F401
 
 from dynamics_node.ros.torque import law_kernels
 
+PATIENCE = 180.0   # [s] for kernels beside busy processes
+
 
 @pytest.fixture
 def awaited_kernels(compiler_on, monkeypatch):
     """Robots compile. Where the node refuses, as kernels of the law are missing, wait for them."""
     def wait(robot, check=law_kernels.check_kernels):
-        while robot.compilation_enabled and robot.compiling:
+        end = time.monotonic() + PATIENCE
+        while robot.compilation_enabled and robot.compiling and time.monotonic() < end:
             time.sleep(0.001)
-        check(robot)
+        check(robot)   # raises after that time
     monkeypatch.setattr(law_kernels, 'check_kernels', wait)

@@ -49,9 +49,13 @@ class Rig:
         self.node_state.clocks.now += round(seconds * 1e9)
         self.node_state.clocks.seconds += seconds
 
-    def measured(self, joints=None, age=0.0):
-        """Publish joint states, with the present time."""
+    def measured(self, joints=None, age=0.0, together=False):
+        """Publish joint states, with the present time: each joint alone, or one message of all."""
         now = self.node_state.clocks.now - round(age * 1e9)
+        if together:
+            self.node_state.measured_state.take(now, self.robot.joint_names, self.q, self.v,
+                                                () if self.effort is None else self.effort)
+            return
         for joint in self.node_state.robot.model.joints:
             if joints is None or joint.name in joints:
                 effort = () if self.effort is None else self.effort[joint.v]

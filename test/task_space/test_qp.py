@@ -87,6 +87,8 @@ def test_a_set_of_one_point_is_found():
 @pytest.mark.parametrize('given', [
     {'lb': [1.0, 0.0], 'ub': [0.0, 1.0]},                                          # crossed
     {'G': [[1.0, 1.0], [1.0, 1.0]], 'lower': [2.0, -9.0], 'upper': [9.0, 1.0]},    # apart
+    {'G': [[1.0, 0.0]], 'lower': [2.0], 'upper': [1.0]},                           # crossed
+    {'G': [[1.0, 0.0]], 'lower': [-2.0], 'upper': [-3.0]},                         # crossed
     {'A': [[1.0, 0.0], [2.0, 0.0]], 'b': [1.0, 1.0]},                              # contradictory
     {'A': [[1.0, 1.0]], 'b': [3.0], 'ub': [1.0, 1.0]},                             # out of bounds
     {'G': [[0.0, 0.0]], 'upper': [-1.0]},                                          # nothing below 0

@@ -6,8 +6,10 @@ from scipy.optimize import minimize, nnls
 from support.priority_stacks import missed, random_levels, random_stack
 from support.tolerances import PRIORITY, SOLVED
 
+from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.hierarchy import hierarchical_least_squares
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
+from dynamics_node.task_space.tasks import Task
 
 SEEDS = range(30)
 BY_MINIMISER = 1e-6  # what SLSQP finds the least square to
@@ -125,6 +127,18 @@ def test_a_variable_may_have_other_units(scale):
                                         np.full(9, -np.inf), upper)) for unit in (1.0, units))
         assert plain.status == scaled.status == 'solved'
         assert np.allclose((A * units) @ scaled.x, A @ plain.x, rtol=0.0, atol=1e-6)
+
+
+def test_soft_limits_of_an_arm_are_solved(arm):
+    """A hand and a posture below it; torques of 15 N m are wanted on the level of the hand."""
+    rng = np.random.default_rng(0)
+    for k in range(40):
+        q, v = rng.uniform(-1.5, 1.5, 7), 0.5 * rng.normal(size=7)
+        tasks = [Task('hand', 'frame', level=1, frame='tool0', acceleration=tuple(
+            5.0 * rng.normal(size=6))), Task('posture', 'posture', level=2 + k % 2,
+                                             position=np.zeros(7), stiffness=10.0)]
+        found = arm.whole_body(q, v, tasks, bounds=[Bound('torque', limit=15.0, level=1)])
+        assert found.status == 'solved'
 
 
 def test_a_direction_that_a_level_barely_feels_is_not_given_to_lower_levels():

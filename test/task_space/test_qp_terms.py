@@ -80,6 +80,27 @@ def test_kkt_of_a_problem_with_known_solution(terms):
         assert not terms.kkt(P, q, rows, low, high, *wrong)[1] < 1e-3
 
 
+@both
+def test_kkt_of_crossed_limits_never_holds(terms):
+    """At the limit that pushes, the other one is broken."""
+    for force in (-1.0, 1.0):
+        _, residual = terms.kkt(np.eye(1), np.array([-2.0]), np.eye(1), np.array([2.0]),
+                                np.array([1.0]), np.array([1.0 if force > 0.0 else 2.0]),
+                                np.array([force]))
+        assert residual > 0.1
+
+
+@both
+@pytest.mark.parametrize('place', range(7))
+@pytest.mark.parametrize('force', [0.0, 1.0])
+def test_kkt_of_nan_is_nan(terms, place, force):
+    """In whichever argument."""
+    given = [np.eye(1), np.array([-2.0]), np.eye(1), np.array([1.0]), np.array([5.0]),
+             np.array([2.0]), np.array([force])]
+    given[place] = np.full_like(given[place], np.nan)
+    assert np.isnan(terms.kkt(*given)[1])
+
+
 @pytest.mark.parametrize('seed', range(10))
 def test_c_and_numpy_agree_at_any_point(seed):
     """Also away from the solution, with and without bounds of x."""

@@ -67,7 +67,7 @@ class MessageLayout(NamedTuple):
         values = numbers.unpack_from(data, BODY)
         if (values[2], values[first], values[second]) != sizes:
             return None
-        # Reading() takes twice as long.
+        # Reading() takes half as long again.
         return tuple.__new__(Reading, (values[0] * BILLION + values[1], names, values[3:first],
                                        values[first + 1:second], values[second + 1:third]))
 

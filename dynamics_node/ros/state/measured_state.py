@@ -151,14 +151,16 @@ class MeasuredState:
     def _replace(self, numbers: np.ndarray, stamps: np.ndarray) -> None:
         """Use other values (q, v, effort) and stamps; both arrays become read-only."""
         numbers.flags.writeable = stamps.flags.writeable = False
-        q, v, effort = np.split(numbers, self._ends)
-        self._snapshot = MeasuredSnapshot(self.model, q, v, effort, stamps,
-                                          int(min(stamps, default=NEVER)))
-        self._newest = int(max(stamps, default=NEVER))
+        first, second = self._ends
+        every = stamps.tolist()
+        self._numbers, self._newest = numbers, max(every, default=NEVER)
+        self._snapshot = MeasuredSnapshot(
+            self.model, numbers[:first], numbers[first:second], numbers[second:], stamps,
+            min(every, default=NEVER))
 
     def _copied(self) -> tuple[np.ndarray, np.ndarray]:
         """Return copies of the values (q, v, effort) and of the stamps."""
-        return np.concatenate([self.q, self.v, self.effort]), self.stamps.copy()
+        return self._numbers.copy(), self._snapshot.stamps.copy()
 
     # Joint states ----------------------------------------------------------------------------
 
@@ -189,8 +191,9 @@ class MeasuredState:
         if stamp < self._newest or not math.isfinite(sum(values)):
             placement, values = self._completed(stamp, placement, np.array(values))
         if placement.places is None and stamp >= self._newest:   # every joint, in its place
-            # Arrays in the memory of bytes are read-only. MeasuredSnapshot() takes twice as long.
-            numbers, (first, second) = np.frombuffer(self._pack(*values)), self._ends
+            # Arrays in the memory of bytes are read-only. MeasuredSnapshot() is slower.
+            self._numbers = numbers = np.frombuffer(self._pack(*values))
+            first, second = self._ends
             self._newest, self._snapshot = stamp, tuple.__new__(MeasuredSnapshot, (
                 self.model, numbers[:first], numbers[first:second], numbers[second:], None, stamp))
         else:
@@ -273,8 +276,8 @@ class MeasuredState:
         k = next(k for k, joint in enumerate(self.model.joints) if joint.name == name)
         if self._in_time(stamp, np.array([k])).all():
             joint, (numbers, stamps) = self.model.joints[k], self._copied()
-            position, velocity, _ = np.split(numbers, self._ends)   # views
-            position[joint.q], velocity[joint.v], stamps[k] = q, v, stamp
+            first, second = self._ends
+            numbers[:first][joint.q], numbers[first:second][joint.v], stamps[k] = q, v, stamp
             self._replace(numbers, stamps)
 
     def take_velocity(self, name: str, v: np.ndarray) -> None:

@@ -44,7 +44,7 @@ from dynamics_node.safety import Gate, Refused, SafetySettings
 from dynamics_node.safety.records import LastValid, Measured, Proposal, Release, State
 
 REFRESH = 0.01  # [s] between two controllers while a payload is in transition
-ENABLED, FAULT = State.ENABLED, State.FAULT   # reading them takes thirty times as long
+ENABLED, FAULT = State.ENABLED, State.FAULT   # faster than entries of an Enum
 
 StampedRelease = tuple[Release, int]   # with the stamp [ns] of the state it was computed from
 
@@ -72,17 +72,16 @@ class TorquePipeline:
         self._current_robot, self._clock, self._log_error = current_robot, clock, log_error
         self.parameters, self.settings, self._origin = parameters, settings, clock()
         self.gate = Gate(steady=steady, predict=self._predicted)
-        self.other_publisher = False
+        self.other_publisher, self._prediction = False, Prediction()
         self.joints: Sequence[str] = ()
         self.limits: Any = None    # these two: None until the first enable
         self.gravity: Any = None
         self.proposal: Any = None
         self._driven = None  # model at the last enable
-        self._stamp, self._period = 0, 0.0   # of the last torque's state [ns]; since the former [s]
+        self._stamp, self._period = 0, 0.0   # [ns] of the last state; [s] since the one before
         self._stepped: MeasuredSnapshot | None = None   # the last one of the gate since enable
         self._needed: np.ndarray = np.zeros(0, dtype=int)   # joints whose age counts
         self._last_q = self._last_v = np.zeros(0)   # of that state
-        self._prediction = Prediction()
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self.controller: Any = None
@@ -90,7 +89,7 @@ class TorquePipeline:
         self._limits: Any = None   # GateLimits; None: the parameters do not fit the robot
         self._reference: Any = None
         self._problem = ''   # why torques cannot be enabled for the robot
-        self._version, self._refreshed = -1, -np.inf   # of the robot that is used
+        self._version, self._refreshed = -1, -np.inf   # of the robot in use; since when [s]
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
         self.robot_changed()
 
@@ -178,8 +177,7 @@ class TorquePipeline:
                    old: Controller | ControllerWithReference | None = None) -> None:
         """Create the controller of a robot; called often while a payload is in transition.
 
-        :param old: the published torque goes over from this controller to the new one in
-            blend_time; None: the slew limits alone limit its change.
+        :param old: the torque goes over from its own in blend_time; None: slew limits act alone.
         """
         reference = self._reference if self._drives else None
         self._robot, self._refreshed, self.controller = robot, self.now(), None
@@ -309,20 +307,22 @@ class TorquePipeline:
 
     def on_state(self, measured: MeasuredSnapshot) -> StampedRelease | None:
         """Return the release for a measured state, None while disabled."""
-        gate, needed, now = self.gate, self._needed, (self._clock() - self._origin) * 1e-9
+        gate = self.gate
         if gate.idle:
             return None
-        # Another robot: the gate is in a fault and ramps out by itself. Nothing new of the joints
-        # that count: an old state must not be taken for a present one.
-        if self._driven is not self._model or ((stamp := measured.oldest_of(needed)) == self._stamp
-                                               and measured.repeats(self._stepped, needed)):
+        now = (self._clock() - self._origin) * 1e-9
+        if self._driven is not self._model:   # another robot: the gate is in a fault and ramps out
             return self._stamped(gate.tick(now))
-        self._stepped = measured
         try:
-            self.proposal = proposal = self._proposal(now, measured, stamp)
-            release = gate.step(now, proposal)
-            if gate.state is not FAULT:   # the joint state is valid
-                self.gravity = proposal.gravity
+            stamp = measured.oldest_of(self._needed)
+            if stamp == self._stamp and measured.repeats(self._stepped, self._needed):
+                release = gate.tick(now)   # an old state must not be taken for a present one
+            else:
+                self._stepped = measured
+                self.proposal = proposal = self._proposal(now, measured, stamp)
+                release = gate.step(now, proposal)
+                if gate.state is not FAULT:   # the joint state is valid
+                    self.gravity = proposal.gravity
         except Exception as error:  # the arm must not keep the last torque
             release = self._trip(now, error)
         return None if release is None else (release, self._stamp)
@@ -365,7 +365,7 @@ class TorquePipeline:
         if self._blend is not None or current.changing or current.version != self._version:
             self._refresh(now)
         state = tuple.__new__(Measured, ((stamp - self._origin) * 1e-9, q, v, None, partial(
-            measured.name_oldest, self._needed)))   # Measured() takes twice as long
+            measured.name_oldest, self._needed)))
         return self._proposal_at(now, state, self._period, self.gate.state is not ENABLED and
                                  self.gate.braking)
 

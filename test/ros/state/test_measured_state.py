@@ -253,6 +253,7 @@ def test_a_snapshot_is_read_only_and_never_changes(state, take):
 
 def test_stamps_of_joints_are_those_of_their_messages(state):
     """Whether a message has all joints or some of them; also as the oldest of some joints."""
+    before = None
     for names, stamp, stamps in ((['shoulder', 'elbow'], 5, [5, 5]), (['elbow'], 7, [5, 7]),
                                  (['shoulder'], 9, [9, 7]), (['elbow', 'shoulder'], 9, [9, 9])):
         state.take(stamp, names, [0.1] * len(names))
@@ -264,3 +265,8 @@ def test_stamps_of_joints_are_those_of_their_messages(state):
             assert measured.name_oldest(some) == (
                 '' if len({stamps[k] for k in joints}) == 1 else
                 ('shoulder', 'elbow')[stamps.index(min(stamps))])
+            assert measured.repeats(measured, some) and not measured.repeats(None, some)
+            if before is not None:
+                assert measured.repeats(before, some) == all(
+                    stamps[k] == before.stamps[k] for k in joints)
+        before = measured

@@ -382,3 +382,15 @@ def test_limits_and_robot_cannot_change_while_enabled():
     rig.pipeline.disable()
     rig.run(0.5)
     rig.pipeline.check(TorqueParameters(), SafetySettings(max_state_age=0.2))
+
+
+def test_records_that_are_made_without_their_constructors_are_complete():
+    """A new field of one of them would otherwise be missing on the torque path only."""
+    rig = Rig(TWO_JOINTS).enabled()
+    rig.pass_time()
+    rig.measured(together=True)
+    measured = rig.node_state.snapshot()
+    release, _ = rig.pipeline.on_state(measured)
+    proposal = rig.pipeline.proposal
+    for record in (measured, proposal, proposal.measured, release, rig.gate.last_valid()):
+        assert len(record) == len(record._fields), type(record)

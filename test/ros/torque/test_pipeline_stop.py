@@ -98,9 +98,13 @@ def test_a_silence_at_speed_is_bridged_then_braked_by_the_predicted_state(torque
     assert min(energy) < 1e-3 * max(energy) and energy[-1] < 0.2 * max(energy)
 
 
-def test_a_state_that_was_seen_before_is_not_taken_for_a_present_one():
+@pytest.mark.parametrize('together', [False, True])
+def test_a_state_that_was_seen_before_is_not_taken_for_a_present_one(together):
     """Messages without the joints that count, or late ones, leave the old state in place."""
     rig = moving(ARM7, 0.2, **COMPUTED)
+    rig.pass_time()
+    rig.measured(together=together)
+    assert rig.note(rig.pipeline.on_state(rig.node_state.snapshot()), STEP) is not None
     count = len(rig.releases)
     rig.pass_time(0.001)
     assert rig.pipeline.on_state(rig.node_state.snapshot()) is None
