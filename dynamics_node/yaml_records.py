@@ -35,7 +35,7 @@ def is_path(source: object) -> bool:
 def text_of(name: str, source: Any) -> Any:
     """Return the content of a file if the source is a path, else the source.
 
-    :param name: of the argument, for the message.
+    :param name: name of the argument, for the message.
     """
     if not is_path(source):
         return source
@@ -77,7 +77,7 @@ def as_list(key: str, value: object) -> list:
 def read_records(kind: str, record: type[T], entries: Sequence[object]) -> tuple[T, ...]:
     """Return the records of a list of dicts; records in it stay as they are.
 
-    :param kind: of one of them, for the message.
+    :param kind: kind of one of them, for the message.
     :param record: dataclass with a field `name`, which checks the values of its fields.
     """
     return tuple(entry if isinstance(entry, record) else _record(kind, record, number, entry)

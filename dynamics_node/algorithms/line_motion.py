@@ -32,7 +32,7 @@ def line_motion(model: Model, poses: list[Pose], V: list[np.ndarray],
                 line: LineElement) -> LineMotion:
     """Return the LineMotion; it is not finite where both ends meet.
 
-    :param poses: of the bodies in the world, last entry: the world.
+    :param poses: poses of the bodies in the world, last entry: the world.
     :param V: twists of the bodies, angular first, in their axes, last entry: the world.
     """
     ends = frame_of(model, line.to), model.frame(line.frame)

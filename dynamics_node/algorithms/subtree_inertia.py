@@ -52,7 +52,7 @@ def subtree_inertia(model: Model, T: list[Pose], w: list[np.ndarray],
     """Return the SubtreeInertia of every body (last entry: the world), summed from the leaves.
 
     :param w: angular velocity of every body in its axes, last entry: the world.
-    :param drift: of every body, see `drifts`.
+    :param drift: drift of every body, see `drifts`.
     """
     rest = SubtreeInertia(ZERO, np.zeros((3, 3)), np.zeros(3))
     result = [SubtreeInertia(inertia, skew(omega) @ inertia.second_moment,

@@ -29,7 +29,7 @@ def wrench_at_frame(wrench: np.ndarray, pose: Pose) -> np.ndarray:
     """Return a wrench on a body at a frame of the body, in the frame's axes, (.., 6).
 
     :param wrench: (force, torque) at the body's origin, in the body's axes, (.., 6).
-    :param pose: of the frame in the body.
+    :param pose: pose of the frame in the body.
     """
     force, torque = wrench[..., :3], wrench[..., 3:]
     return np.concatenate([force @ pose.R, (torque - np.cross(pose.p, force)) @ pose.R], axis=-1)

@@ -39,7 +39,7 @@ def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Con
     Each step is the smallest in kinetic energy, so heavy links hardly move; a joint at its limit
     stops, and the other joints compensate. A contact without anchor stays where it is at q.
 
-    :param tolerance: of every row of the residual [m or rad]; at least the rounding of q.
+    :param tolerance: tolerance of every row of the residual [m or rad]; at least the rounding of q.
     :param fixed: names of joints that must not move.
     :param limits: whether to respect the joint limits.
     :raise DynamicsError: none was found; the message names the violated constraints, their

@@ -31,7 +31,7 @@ def constrained_forward_dynamics(
     where a_r = M^-1 (tau - b) is the acceleration without constraints.
 
     :param q, v, tau: configuration (nq,), velocity and torque (nv,).
-    :param constraints: of Constraint, m rows in all.
+    :param constraints: Constraint records, m rows in all.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
     :param stabilisation: (alpha, beta) [1/s] of `stabilisation.stabilised_gamma`, or None.
 

@@ -48,7 +48,7 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
          constraints: Sequence[Constraint]) -> ConstraintRows:
     """Return the ConstraintRows of the constraints, O(n + m depth).
 
-    :param constraints: of Constraint, valid for the model (see `constraint.validate`).
+    :param constraints: Constraint records, valid for the model (see `constraint.validate`).
     """
     placements = world_placements(model, q)
     motions = world_motions(model, q, v, placements)

@@ -66,7 +66,7 @@ def soft_force(contact: SoftContact, r: np.ndarray, velocity: np.ndarray,
                touch: np.ndarray) -> SoftForce:
     """Return the SoftForce on the point of a contact.
 
-    :param r, velocity: of the point in the world, (.., 3).
+    :param r, velocity: position and velocity of the point in the world, (.., 3).
     :param touch: touch point of the state before, (.., 3); nan where there was no contact.
     """
     n = np.array(contact.normal) / np.linalg.norm(contact.normal)

@@ -27,7 +27,7 @@ class BlendedController:
                  duration: float) -> None:
         """Begin with the old controller.
 
-        :param old: of another mode: with its own reference, if it needs one.
+        :param old: controller of another mode: with its own reference, if it needs one.
         :param start: [s], and duration: [s], above zero.
         """
         self._old, self._new = old, new

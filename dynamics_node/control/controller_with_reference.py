@@ -35,7 +35,7 @@ def with_own_reference(controller: Controller, reference: Any, after: Any,
                        clock: Callable[[], float]) -> Controller | ControllerWithReference:
     """Return a controller that keeps its reference while another mode begins.
 
-    :param reference: of the controller; None if it needs none.
+    :param reference: reference of the controller; None if it needs none.
     :param after: reference of the other mode: if it is the same, the controller needs no own.
     """
     if not controller.needs_reference or after is reference:

@@ -166,7 +166,7 @@ def stiffness_and_damping(inertia: np.ndarray, least: np.ndarray, reference: Tas
                           gains: TaskGains) -> tuple[np.ndarray, np.ndarray]:
     """Return K, the diagonal (k,), and D, (k, k), along the controlled axes.
 
-    :param inertia: of the rows, (k, k); least: their reference inertia, (k,).
+    :param inertia: inertia matrix of the rows, (k, k); least: their reference inertia, (k,).
     """
     controlled = reference.selection.controlled
     K = (gains.stiffness if reference.stiffness is None else reference.stiffness)[controlled]

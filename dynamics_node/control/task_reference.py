@@ -73,8 +73,8 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
     """Return the checked TaskReference of numbers given in the axes of any frame.
 
     :param q: measured, (nq,): a moving frame `seen_from` is evaluated here.
-    :param position, orientation: of the frame, (3,) [m] and a unit quaternion x y z w.
-    :param twist, acceleration: of its origin against the root, (6,).
+    :param position, orientation: wanted pose of the frame, (3,) [m], unit quaternion x y z w.
+    :param twist, acceleration: wanted motion of its origin against the root, (6,).
     :param wrench: that the robot shall exert on its environment, (6,).
     :param force_axes: which of the contact frame's axes are controlled by force, six booleans.
     :param axes: orientation of the contact frame, a unit quaternion x y z w.

@@ -18,8 +18,8 @@ class TorqueTerms:
     The scales correct joints of which the model is wrong, as in many URDFs: each multiplies its
     term, joint by joint.
 
-    :param gravity_scale: of g(q), a number or (nv,).
-    :param friction_scale: of the joint friction, damping and dry friction; as above.
+    :param gravity_scale: factor of g(q), a number or (nv,).
+    :param friction_scale: factor of the joint friction, damping and dry friction; as above.
     :ivar max_velocity: of the URDF, (nv,), inf where unknown [rad/s or m/s].
     :ivar loops: ClosedLoops of the robot, None where there are none. The terms are those of the
         tree; ClosedLoops.motor_torques converts them.

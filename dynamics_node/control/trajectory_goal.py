@@ -66,7 +66,7 @@ class TrajectoryGoal:
         """Take the reference that has replaced the one before.
 
         :param spline: `newest` of the reference.
-        :param names: of its joints, in the order of the tolerances.
+        :param names: names of its joints, in the order of the tolerances.
         """
         self.joints = spline.joints
         self._reference, self._spline = reference, spline
@@ -79,7 +79,7 @@ class TrajectoryGoal:
     def progress(self, now: float, q: np.ndarray, v: np.ndarray) -> GoalProgress:
         """Return motion and errors at a measured state.
 
-        :param q, v: of all joints, (n,).
+        :param q, v: positions and velocities of all joints, (n,).
         """
         desired, q, v = self._spline.at(now), q[self.joints], v[self.joints]
         return GoalProgress(desired, q, v, self._reference.error(self.joints, desired.q, q),

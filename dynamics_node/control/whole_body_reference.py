@@ -94,7 +94,7 @@ def standing_reference(robot: Robot, q: np.ndarray, effort: ArrayLike, stiffness
     """Return the reference that stays at the configuration q, on all contacts.
 
     :param effort: limits, (nv,), as for default_bounds.
-    :param stiffness: of the centre of mass, the orientation of the base and the joints [1/s^2].
+    :param stiffness: for the centre of mass, the orientation of the base and the joints [1/s^2].
     """
     base = next(joint for joint in robot.model.joints if joint.kind == 'floating')
     link = next(body.name for body in robot.model.bodies if body.q == base.q)

@@ -36,13 +36,13 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
     :param mapping: which columns are which joints; None: see default_mapping.py.
     :param engine: None: threads of this process; 'dask', 'ray': processes, or a running cluster.
     :param workers: None: one per core. A cluster that runs already has its own number.
-    :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the first episodes.
-    :param effort_meaning: of the measured effort, if the mapping does not say it.
+    :param cutoff: cutoff of the position filter [Hz]; None: from the first episodes.
+    :param effort_meaning: meaning of the measured effort, if the mapping does not say it.
     :param keep: columns of the sources that are written; None: all.
-    :param prefix: of the names of the added columns.
-    :param precision: of the added numbers, 'float32' or 'float64'; 'source': as the positions.
+    :param prefix: prefix of the names of the added columns.
+    :param precision: 'float32' or 'float64' for the added numbers; 'source': as the positions.
     :param compression: a codec of Parquet; 'source': as the source.
-    :param topic: of the joint states in bags.
+    :param topic: topic of the joint states in bags.
     :param progress: function progress(share, text).
     :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has
         results of other settings.

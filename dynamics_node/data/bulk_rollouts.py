@@ -46,7 +46,7 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as in annotate.
-    :param keep, prefix, precision, compression: of what is written, as in annotate.
+    :param keep, prefix, precision, compression: options of the written files, as in annotate.
     :raise DynamicsError: the argument that is invalid; or all files failed; or `out` has results
         of other settings.
     """

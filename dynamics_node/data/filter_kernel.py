@@ -48,7 +48,7 @@ def zero_phase(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> list[
     By SciPy if DYNAMICS_NODE_COMPILE is 0, if llvmlite is missing, or if the kernel is wrong.
 
     :param parts: (n, columns) each, finite, sorted by their length.
-    :param rate: of the samples [Hz]; cutoff: [Hz].
+    :param rate: rate of the samples [Hz]; cutoff: [Hz].
     """
     sections = _sections(rate, cutoff) if enabled() else None
     if sections is None:

@@ -104,7 +104,7 @@ def times_of(mapping: ColumnMapping, batch: pa.RecordBatch, first_row: int, orig
              ) -> np.ndarray:
     """Return the time of each row, (N,) [s], NaN where there is none.
 
-    :param first_row: of the batch in its file, for a mapping with a rate and no column of times.
+    :param first_row: its number in the file, for a mapping with a rate and no column of times.
     :param origin: subtracted from integer times before they are rounded to floats.
     """
     import pyarrow as pa

@@ -58,7 +58,7 @@ def filtered_motion(time: np.ndarray, q: np.ndarray, episode: np.ndarray, cutoff
 
     :param time: (N,) [s]; q: (N, joints) [rad or m].
     :param episode: (N,) a change begins another episode.
-    :param cutoff: of the filter [Hz].
+    :param cutoff: cutoff of the filter [Hz].
     :param rate: [Hz] rows are at multiples of its period, to which times are rounded; None: times
         are used as they are.
     """

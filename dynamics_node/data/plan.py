@@ -40,7 +40,7 @@ def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mappin
     """Return the settings, complete with columns, mapping and cutoff.
 
     :param source: the first file of the data set.
-    :param others: of AnnotationSettings.
+    :param others: other fields of AnnotationSettings.
     :raise DynamicsError: names the argument, or the column of the file.
     """
     check_one_axis(robot)

@@ -78,7 +78,7 @@ def result_file(target: Path, schema: pa.Schema, codec: str, source: str, counts
                 ) -> Iterator[pq.ParquetWriter]:
     """Yield the writer of a file that is written whole or not at all.
 
-    :param codec: of its compression.
+    :param codec: codec of its compression.
     :param counts: are written into its metadata when the block ends.
     """
     import pyarrow.parquet as pq

@@ -73,9 +73,9 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
 
     The manifest is written at the end: metadata and counts.
 
-    :param metadata: of `settings.metadata_of`; the function writes it into each file.
+    :param metadata: result of `settings.metadata_of`; the function writes it into each file.
     :param manifest: one of MANIFESTS.
-    :param engine, workers: of `engines.run_jobs`.
+    :param engine, workers: as in `engines.run_jobs`.
     :raise DynamicsError: all files failed, or the folder has results of other settings.
     """
     started = time.monotonic()

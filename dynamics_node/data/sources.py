@@ -38,7 +38,7 @@ class SourceFile:
     def __init__(self, path: str | os.PathLike, topic: str = TOPIC):
         """Open a file.
 
-        :param topic: of the joint states in a bag.
+        :param topic: topic of the joint states in a bag.
         :raise DynamicsError: the file cannot be read.
         """
         self._file: Any = None

@@ -72,7 +72,7 @@ def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded:
 
     :param robot: as in the first motion; its gains are within a factor of three of 1.
     :param loaded_robot: the same robot with the payload: `robot.with_payload(...)`.
-    :param cutoff: of the filter on positions [Hz]; None: from the spectrum of each motion.
+    :param cutoff: cutoff of the filter on positions [Hz]; None: from the spectrum of each motion.
     :raise DynamicsError: nothing fixes the scale of a gain, or the second motion lacks the effort
         of a joint.
     """

@@ -32,7 +32,7 @@ def effort_delay(robot: Robot, recording: Recording, factor: int,
                  loops: LoopMotion | None = None) -> float:
     """Return the delay of efforts [s], positive where they are late; 0 if none is clear.
 
-    :param factor: of decimation, as for the fit.
+    :param factor: factor of decimation, as for the fit.
     :param loops: LoopMotion of a robot with loops.
     """
     stretch = max(segments(recording.time), key=lambda rows: rows.stop - rows.start)

@@ -45,8 +45,8 @@ def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction
 
     :param base: with the law of friction of the robot.
     :param friction: see `friction_choice.friction_terms`.
-    :param stribeck_speed: of Stribeck friction, which is then fitted; None: as `friction` says.
-    :param factor: of decimation, see decimation.py.
+    :param stribeck_speed: fits Stribeck friction with this speed; None: as `friction` says.
+    :param factor: factor of decimation, see decimation.py.
     :param tick: called with the share of the choice that is done; may raise to stop.
     """
     terms = friction_terms(friction)

@@ -35,8 +35,8 @@ def drifts(base: BaseParameters, summaries: Sequence[RecordingSummary], problems
            L: np.ndarray, D: np.ndarray) -> tuple[ParameterDrift, ...]:
     """Return the ParameterDrift of each recording after the first; none without dates.
 
-    :param summaries: of one robot, in the order of time.
-    :param problems: of each recording: .B and .z in whitened coordinates, from the common values.
+    :param summaries: summaries of one robot, in the order of time.
+    :param problems: one per recording: .B and .z in whitened coordinates, from the common values.
     :param L: (b, size) from whitened to base parameters.
     :param D: (size,) variances of deviations.
     """

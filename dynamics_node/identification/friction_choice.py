@@ -92,9 +92,9 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
 
     :param base: with the law of friction of the robot.
     :param start: (b,) base parameters, kept where the data determine nothing.
-    :param terms: of `friction_terms`, such as ('auto',); those named are taken in any case.
-    :param stribeck_speed: of Stribeck friction, which is then taken; None: chosen.
-    :param factor: of decimation, see decimation.py.
+    :param terms: result of `friction_terms`, such as ('auto',); those named are taken in any case.
+    :param stribeck_speed: speed of Stribeck friction, which is then taken; None: chosen.
+    :param factor: factor of decimation, see decimation.py.
     :param tick: called after each block with the share done; may raise to stop.
     """
     layout, measured = base.layout, np.arange(robot.nv)[base.rows].tolist()

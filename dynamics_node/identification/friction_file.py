@@ -40,7 +40,7 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
 
     The friction of a joint includes its part of coupled motors, see `applied_values`.
 
-    :param layout, values: of an Identification.
+    :param layout, values: those of an Identification.
     """
     motors, values = values[layout.of_motors], applied_values(layout, values)
     lines = ['/**/dynamics_node:', '  ros__parameters:', '    friction: true',
@@ -68,7 +68,7 @@ def friction_of(robot: Robot, layout: ParameterLayout,
 
     A robot may have terms that were not fitted: if efforts are measured behind the gears, say.
 
-    :param robot, layout, values: of an Identification.
+    :param robot, layout, values: those of an Identification.
     """
     own = parameter_layout(robot)
     if own.laws == layout.laws:

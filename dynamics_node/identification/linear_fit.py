@@ -67,8 +67,8 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
     """Return the LinearFit of a recording.
 
     :param start: (b,) base parameters, kept where the data determine nothing.
-    :param method, loss: of METHODS and LOSSES; the caller has checked them.
-    :param factor: of decimation, see decimation.py.
+    :param method, loss: one of METHODS, one of LOSSES; the caller has checked them.
+    :param factor: factor of decimation, see decimation.py.
     :param progress: f(share, text); may raise to stop.
     """
     report = progress or (lambda share, text: None)

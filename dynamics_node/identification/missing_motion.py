@@ -22,7 +22,7 @@ OF_KIND = {   # kind of a parameter -> what to do with its joint
 def missing_motion(model: Model, names: Sequence[str]) -> str:
     """Return what to record so that the named parameters are determined; '' if there are none.
 
-    :param names: of base parameters that the data do not determine.
+    :param names: names of base parameters that the data do not determine.
     """
     joints = {body.name: body.joint_name for body in model.bodies}
     wanted: dict[str, list[str]] = {}

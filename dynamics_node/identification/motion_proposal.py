@@ -60,8 +60,8 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
 
     For a robot with loops no motion is proposed: its joints do not move one by one.
 
-    :param spread: of the base parameters of the fit.
-    :param factor: of decimation, as for the fit.
+    :param spread: spread of the base parameters of the fit.
+    :param factor: factor of decimation, as for the fit.
     :param noise: factor of the noise that the fit has, see `LinearFit.with_noise`.
     """
     names = np.array(base.names)

@@ -180,8 +180,8 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
                      load: JointLoad | None = None) -> ParameterLayout:
     """Return the ParameterLayout of a robot.
 
-    :param stribeck_speed: of all joints, where no laws are given; None: that of the robot.
-    :param laws: of each degree of freedom with joint parameters; None: that of the robot, with the
+    :param stribeck_speed: used for all joints where no laws are given; None: that of the robot.
+    :param laws: one per degree of freedom with joint parameters; None: that of the robot, with the
         terms that are not zero.
     """
     prismatic = np.zeros(robot.nv, dtype=bool)
@@ -203,7 +203,7 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
 def _law(model, k, stribeck_speed):
     """Return the FrictionLaw of a degree of freedom.
 
-    :param stribeck_speed: of Stribeck friction; None: that of the model, if it has such friction.
+    :param stribeck_speed: for Stribeck friction; None: that of the model, if it has such friction.
     """
     terms = model.friction_terms
     if terms is None:

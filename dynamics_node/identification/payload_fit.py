@@ -86,10 +86,10 @@ def identify_payload(robot: Robot, recording: RawRecording | Recording | StaticP
     """Return the PayloadEstimate of a load fixed to a frame.
 
     :param robot: without that load.
-    :param recording: of a motion of some seconds, or StaticPoses.
+    :param recording: a motion of some seconds, or StaticPoses.
     :param unloaded: the same kind of recording without the load, not necessarily of the same
         motion; None trusts the inertias of the model.
-    :param cutoff: of the filter on a RawRecording [Hz], see `filtering.smooth`; noise of
+    :param cutoff: cutoff of the filter on a RawRecording [Hz], see `filtering.smooth`; noise of
         accelerations below it biases the load towards zero.
     :raise DynamicsError: the reason why the load is not determined, and what to record instead.
     """

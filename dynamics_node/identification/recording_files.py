@@ -19,7 +19,7 @@ def read_recording(path: str | PathLike, topic: str = TOPIC,
     """Return the RawRecording of a file or of a ROS 2 bag.
 
     :param path: a file .csv, .tsv or .txt, also with .gz, .npz or .parquet; else a bag.
-    :param topic: of the joint states in a bag.
+    :param topic: topic of the joint states in a bag.
     :param columns: names of the columns of a table without a header.
     :raise DynamicsError: the file cannot be read, or has no joint states.
     """

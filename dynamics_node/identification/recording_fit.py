@@ -38,7 +38,7 @@ def identify_recording(robot: Robot, raw: RawRecording,
     """Return the IdentifiedRecording of a raw recording.
 
     :param options: their decimation is not used: it follows from the cutoff.
-    :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the motion.
+    :param cutoff: cutoff of the filter on positions [Hz]; None: from the spectrum of the motion.
     :param progress, on_fit: see `identify`.
     :param validation: another recording, which is not fitted; None: the end of `raw`.
     :raise DynamicsError: the reason why the recording is useless, and what to record instead.

@@ -82,8 +82,8 @@ def summarize(robot: Robot, raw: RawRecording, cutoff: float | None = None,
     """Return the RecordingSummary of a raw recording.
 
     :param robot: the common model of the fleet; payloads are known.
-    :param cutoff: of the filter on positions [Hz]; None: from the spectrum of the motion.
-    :param base: of summary_base, to compute it once for many recordings.
+    :param cutoff: cutoff of the filter on positions [Hz]; None: from the spectrum of the motion.
+    :param base: result of summary_base, to compute it once for many recordings.
     :raise DynamicsError: the reason why the recording is useless, and what to record instead.
     """
     base = summary_base(robot) if base is None else base
@@ -118,7 +118,7 @@ def summarize_file(robot: Robot, topic: str, cutoff: float | None, source: str,
                    target: str) -> dict[str, Any]:
     """Write the summary of a recording; return {'warnings': texts}.
 
-    :param topic: of the joint states in a bag.
+    :param topic: topic of the joint states in a bag.
     :param source, target: paths of the recording and of the summary.
     """
     key = file_key(source, topic, cutoff)

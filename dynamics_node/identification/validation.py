@@ -36,7 +36,7 @@ def split(recording: Recording, share: float) -> tuple[Recording, Recording]:
 
     One contiguous part: random samples would be correlated with their fitted neighbours.
 
-    :param share: of the samples that are for validation.
+    :param share: share of the samples that are for validation.
     """
     first = round(len(recording.time) * (1.0 - share))
     return recording.rows(slice(0, first)), recording.rows(slice(first, None))

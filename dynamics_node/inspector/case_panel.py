@@ -33,7 +33,7 @@ class CasePanel:
 
         :param frame: that is chosen at first.
         :param changed: called after every change.
-        :param loops: of the robot; with loops the independent joints alone have sliders.
+        :param loops: loops of the robot; with loops the independent joints alone have sliders.
         :param together: have both in the tab 'What if', at whose top others can be added.
         """
         self._robot, self._changed, self._loops = robot, changed, loops

@@ -59,8 +59,8 @@ class ControlPanel:
                  trajectory: NamedTrajectory | None = None):
         """Add the controls to the container that is open.
 
-        :param gui: of the client, not of the server.
-        :param requests: of the same client.
+        :param gui: GUI of the client, not of the server.
+        :param requests: requests of the same client.
         :param state: returns that of the node now.
         :param trajectory: that can be sent as a reference; None: none.
         """

@@ -28,7 +28,7 @@ def add_export(gui: viser.GuiApi, robot: Robot, table: Callable[[], str],
     """Add the buttons to the container that is open; files go to the page that asks.
 
     :param table, record: return the text of the CSV and of the JSON.
-    :param reports: of the server, to which a report is added.
+    :param reports: reports of the server, to which a report is added.
     :param now: returns robot and configuration that are shown, None for none.
     """
     picture = gui.add_button('Picture (PNG)', hint='of the 3D view, as it is seen')

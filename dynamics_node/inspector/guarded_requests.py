@@ -25,7 +25,7 @@ class GuardedRequests:
                  connected: Callable[[], bool], code: str = CODE, sure: str = SURE):
         """Add them to the container that is open.
 
-        :param gui: of the client, not of the server.
+        :param gui: GUI of the client, not of the server.
         :param guard: that decides which clients may act.
         :param client: id of the client.
         :param connected: whether the node runs; otherwise nothing is requested.

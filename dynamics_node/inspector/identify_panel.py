@@ -57,8 +57,8 @@ class IdentifyPanel:
                  state: Callable[[], LiveState], trajectory: NamedTrajectory | None = None):
         """Add them to the container that is open.
 
-        :param gui: of the client, not of the server.
-        :param requests: of the same client.
+        :param gui: GUI of the client, not of the server.
+        :param requests: requests of the same client.
         :param state: returns the present LiveState of the node.
         :param trajectory: reference that is sent when the recording begins; None: something else
             moves the robot.

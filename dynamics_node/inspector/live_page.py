@@ -58,7 +58,7 @@ class LivePage:
         """Show the state in words; `update` shows the rest.
 
         :param allowed: None: control is not allowed.
-        :param reports: of the server, to which reports are added.
+        :param reports: reports of the server, to which reports are added.
         """
         self._server, self._watched, self._allowed = server, watched, allowed
         self._reports = reports or ServedReports()

@@ -88,7 +88,7 @@ class StatusText(NamedTuple):
 def status_text(name: str, state: LiveState, robot: Robot | None, now: float) -> StatusText:
     """Return the StatusText of a node.
 
-    :param name: of the node.
+    :param name: name of the node.
     :param robot: None while there is none.
     :param now: [s], of the clock of NamedValues.
     """
@@ -218,7 +218,7 @@ def velocity_of(robot: Robot, named: NamedValues | None, base: LiveBase | None) 
 def vector_of(robot: Robot, named: NamedValues | None, unknown: float = 0.0) -> np.ndarray:
     """Return named numbers in the order of v, (nv,).
 
-    :param unknown: of degrees of freedom without a number; so are those that are not finite.
+    :param unknown: value where there is no finite number.
     """
     values = {} if named is None else named.values
     found = np.array([values.get(name, unknown) for name in robot.dof_names], dtype=float)

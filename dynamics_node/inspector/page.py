@@ -42,7 +42,7 @@ class InspectorPage:
         :param text: the URDF, for the shapes of the links.
         :param urdf_folder: where meshes of the URDF are looked for.
         :param q: pose at first, (nq,); None for the neutral one.
-        :param reports: of the server, to which reports are added.
+        :param reports: reports of the server, to which reports are added.
         """
         self._robot, gui, self._loops = robot, server.gui, LoopState(robot)
         solids: Solids = solids_of(robot.model, text, urdf_folder)

@@ -42,7 +42,7 @@ class RobotView:
                  ghost: RGB | None = None):
         """Add the robot to the scene.
 
-        :param root: of the scene names, such as '/robot'.
+        :param root: root of the scene names, such as '/robot'.
         :param ghost: colour of a transparent robot, bodies alone; None: a solid one.
         """
         self._robot, self._scene, self._root = robot, scene, root

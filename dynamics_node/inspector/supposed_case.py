@@ -34,7 +34,7 @@ class SupposedCase:
                  tabs: viser.GuiTabGroupHandle, frame: str):
         """Add them.
 
-        :param frame: of the tool, that is chosen at first.
+        :param frame: frame of the tool, that is chosen at first.
         """
         gui = server.gui
         self._loops = LoopState(robot)

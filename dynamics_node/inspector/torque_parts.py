@@ -32,7 +32,7 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     Of a robot with closed loops they are torques of its motors, zero at passive joints: motors that
     have the effect of a torque on the open tree depend on it linearly.
 
-    :param q, v, a: of a robot with loops, a motion that keeps them.
+    :param q, v, a: the motion; one that keeps the loops, if the robot has some.
     :param external: torque that the environment exerts on the joints, (nv,); None for zero.
     """
     bare = without_payloads(robot)

@@ -51,8 +51,8 @@ class WrenchArrows:
              external: np.ndarray, limit: np.ndarray, contact: Sequence[str]) -> None:
         """Draw wrenches, external joint torques (nv,) and the joints in contact.
 
-        :param poses: of the bodies, last entry: the world.
-        :param limit: of the joint torques, nan = unknown, (nv,).
+        :param poses: poses of the bodies, last entry: the world.
+        :param limit: limits of the joint torques, nan = unknown, (nv,).
         """
         found: dict[str, list] = {kind: [] for kind in COLOURS}
         texts: dict[str, tuple[str, np.ndarray]] = {}

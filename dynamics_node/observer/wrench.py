@@ -31,7 +31,7 @@ def wrench_at(robot: Robot, q: ArrayLike, torque: ArrayLike, frame: str,
     LENGTH scales moments to forces; a direction is unseen if its gain is below LEAST_GAIN.
 
     :param q: (nq,), torque: r, (nv,).
-    :param frame: of the only contact.
+    :param frame: frame of the only contact.
     :param local: in the frame's axes instead of the world's.
     """
     torque = finite('torque', torque, (arguments.check_robot(robot).nv,))

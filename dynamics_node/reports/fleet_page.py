@@ -31,7 +31,7 @@ def fleet_report_page(found: FleetIdentification, name: str,
                       warnings: tuple[str, ...] = ()) -> tuple[str, dict[str, Any]]:
     """Return (html, numbers for JSON) of a FleetIdentification.
 
-    :param name: of the type of robot.
+    :param name: name of the type of robot.
     :param about: {key: value} for the line below the title.
     :param warnings: about recordings.
     """

@@ -30,7 +30,7 @@ def line_plot(title: str, lines: Sequence[Line], x_label: str, y_label: str,
               limits: Sequence[float] = (), event: float | None = None) -> Markup:
     """Return the plot of Lines over one x axis.
 
-    :param limits: of y; drawn if a line comes near.
+    :param limits: limits of y; drawn if a line comes near.
     :param event: x of a vertical mark, or None.
     """
     x_span = _span(np.concatenate([line.x for line in lines]), 0.0)
@@ -55,7 +55,7 @@ def limit_bars(title: str, names: Sequence[str], values: np.ndarray, limits: np.
                unit: Sequence[str]) -> Markup:
     """Return one bar for each name, from zero to its value; its track ends at the limits.
 
-    :param limits: of |value|; nan = unknown: a number without a bar.
+    :param limits: limits of |value|; nan = unknown: a number without a bar.
     """
     half = (WIDTH * 2 - NAME - VALUE) / 2
     middle, drawn = NAME + half, []

@@ -28,7 +28,7 @@ def sampled_motion(robot: Robot, joint_names: Sequence[str], times: ArrayLike,
 
     Other joints are at rest in the neutral configuration.
 
-    :param joint_names: of the columns, joints with one coordinate.
+    :param joint_names: names of the columns, joints with one coordinate.
     :param check_period: between additional samples [s]; zero for none.
     :raise DynamicsError: a joint is unknown or has more coordinates, or a number is invalid.
     """

@@ -91,7 +91,7 @@ class Derivatives:
         p may change the motion, wrenches, inertial parameters, gravity, damping, dry friction,
         armature, and origins and axes of joints. All rates are d/dp; None is zero.
 
-        :param dq, dv, da: of the motion, (nv,); dq as a velocity.
+        :param dq, dv, da: direction of the motion, (nv,); dq as a velocity.
         :param dwrenches: {frame: (fx, fy, fz, tx, ty, tz)}.
         :param dinertias: {frame: (m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz)} of what is fixed
             to that frame, a link or a load; tensor about the frame's origin.

@@ -167,7 +167,7 @@ class Dispatcher:
              out: np.ndarray | tuple[np.ndarray, ...] | None = None, **inputs: ArrayLike) -> Any:
         """Check the inputs, then compute.
 
-        :param name: of the kernel.
+        :param name: name of the kernel.
         :param wrenches: {frame: wrench}, for kernels that take external wrenches.
         :param arguments: (frame,) or (frame, local), (parts,) of targets, or (entries of v,).
         :param dwrenches: rates of the wrenches, for kernels that take them.

@@ -15,7 +15,7 @@ def check_out(out: object, shapes: Sequence[tuple[int, ...]], n: int | None,
               inputs: Mapping[str, ArrayLike]) -> Any:
     """Return `out` as a kernel takes it: an array, or a tuple of arrays for several results.
 
-    :param shapes: of the results of one state.
+    :param shapes: shapes of the results of one state.
     :param n: number of states; None for a single one.
     :param inputs: the arrays of the call, whose memory `out` must not share.
     """

@@ -63,7 +63,7 @@ class Robot:
     def __init__(self, model: Model, compile: bool = True, kernels: RobotKernels | None = None):
         """Take a model; from_urdf and from_links make one.
 
-        :param kernels: of a robot of the same structure, to be shared.
+        :param kernels: kernels of a robot of the same structure, to be shared.
         """
         checks.check_kind('model', model, Model)
         dispatcher = Dispatcher(model, kernels, checks.flag('compile', compile), self._install)

@@ -60,7 +60,7 @@ def self_test(robot: Robot, samples: int = 10, seed: int = 0) -> SelfTest:
     """Return the SelfTest of a Robot, with the kernels that are ready.
 
     :param samples: number of random states within the limits, 1 to 1000.
-    :param seed: of the random states, an integer that is not negative.
+    :param seed: seed of the random states, an integer that is not negative.
     :raise DynamicsError: an argument is not of that kind. A failed check is part of the result.
     """
     if not isinstance(robot, Robot):

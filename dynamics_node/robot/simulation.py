@@ -106,7 +106,7 @@ class Simulation:
         :param method: 'rk4', fixed step; 'dop853' and 'radau', adaptive steps by SciPy, the latter
             for stiff friction, gains or contacts.
         :param step: greatest step of 'rk4' [s]; with contacts, also of the others.
-        :param tolerance: of adaptive steps, absolute and relative, in the units of q and v; of a
+        :param tolerance: for adaptive steps, absolute and relative, in the units of q and v; of a
             batch its root mean square.
         :param stabilisation: (alpha, beta) [1/s] of the constraints.
         :param progress: f(share, text), called after each output time.

@@ -150,10 +150,10 @@ class TaskSpace:
 
         :param targets: a Target or several: a pose, a position, an orientation or an axis each.
         :param start: (nq,), None for the neutral configuration.
-        :param tolerance: of positions [m] and rotations [rad], or a pair of both.
+        :param tolerance: tolerance of positions [m] and rotations [rad], or a pair of both.
         :param restarts: how many random configurations may be tried; 0 stays near the start, by
             Newton's method alone.
-        :param seed: of the random configurations; equal calls return equal results.
+        :param seed: seed of the random configurations; equal calls return equal results.
         """
         wanted = task_arguments.check_targets(self._model, targets)
         start = (self._robot.neutral() if start is None

@@ -40,7 +40,7 @@ def start_python(module: str, arguments: Sequence[str] = (), **options: Any) -> 
 
     Modules in the current directory are not imported, since any user may have put them there.
 
-    :param options: of Popen.
+    :param options: options of Popen.
     """
     return subprocess.Popen([sys.executable, '-c', _program(module), *arguments],
                             env=_environment(), start_new_session=True, **options)

@@ -55,7 +55,7 @@ class DynamicsClient:
     def __init__(self, node: Node, name: str = 'dynamics_node', timeout: float = 10.0) -> None:
         """Prepare calls from a node.
 
-        :param name: of the dynamics node, with its namespace.
+        :param name: name of the dynamics node, with its namespace.
         :param timeout: greatest time to wait for a reply [s]; longer than the parameter
             service.max_duration of the node, so that its refusal arrives.
         """
@@ -100,7 +100,7 @@ class DynamicsClient:
                        coordinates: Sequence[str] = ()) -> Reply:
         """Return .mass_matrix, .coriolis_matrix, .gravity and the other terms of the equation.
 
-        :param closed: of the closed mechanism, for a robot with loops.
+        :param closed: whether for the closed mechanism, if the robot has loops.
         :param coordinates: its independent joints; () for those with a motor.
         """
         return self._ask('dynamics_terms', wait, **_named(joints, position=q, velocity=v),
@@ -190,7 +190,7 @@ class DynamicsClient:
                          wait: bool = True, **requests: bool) -> Reply:
         """Return .mass_matrix_derivatives, .christoffel_symbols, .regressor, ..., as requested.
 
-        :param weights, dq, dv, da: of a product with the Hessian; None for no product.
+        :param weights, dq, dv, da: for a product with the Hessian; None for no product.
         :param requests: the names of the terms, True for those to compute.
         """
         return self._ask('derivative_terms', wait, _read(q, v, a),
@@ -239,7 +239,7 @@ class DynamicsClient:
         :param question: 'forces' under tau, 'distribution' of the torques of a, 'impact',
             'support' for .inertia, .null_space, .bias, .jacobian of the motion that contacts leave
             free, or 'soft_forces' for .soft_forces, .depths, .touch_points of soft contacts.
-        :param touch: of soft contacts, .touch_points of the state before, (k, 3).
+        :param touch: points of soft contacts: .touch_points of the state before, (k, 3).
         :param options: other fields of the service: contact_frames, friction, restitution, ...
         """
         return self._ask('contact_and_impact', wait, question=question,
@@ -366,7 +366,7 @@ class DynamicsClient:
         """Return .payload, .sigmas, .residual of the payload of a link, see IdentifyPayload.srv.
 
         :param question: 'motion', 'unloaded', 'pose', 'poses' or 'forget'.
-        :param q, tau, approach: of static poses, (N, n).
+        :param q, tau, approach: static poses, (N, n).
         :param name: attach the identified payload with this name; '': do not attach it.
         """
         rows = {key: np.ravel(value).tolist() for key, value in (

@@ -28,8 +28,8 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
                 misfits: Sequence[str] = ()) -> DiagnosticArray:
     """Return the diagnostics of a node: serving, torques, contact.
 
-    :param pool: of long requests; None while the node is being configured.
-    :param rate: of joint states since the last diagnostics [Hz].
+    :param pool: pool of long requests; None while the node is being configured.
+    :param rate: rate of joint states since the last diagnostics [Hz].
     :param refusals: why messages with the state of the base were refused.
     :param misfits: why some parameters do not fit the robot.
     """

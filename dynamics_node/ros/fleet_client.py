@@ -59,7 +59,7 @@ class FleetClient:
                  discovery: float = 2.0) -> None:
         """Prepare calls from a node.
 
-        :param names: of the dynamics nodes, with their namespaces; None: at each call, all that
+        :param names: dynamics nodes, with their namespaces; None: at each call, all that
             the ROS graph has.
         :param timeout: greatest time until all replies are there [s].
         :param discovery: greatest time of it to wait for the service of a node that is not known,
@@ -85,7 +85,7 @@ class FleetClient:
         """Call a method of DynamicsClient for all robots at once, and wait for the replies.
 
         :param method: its name, such as 'inverse_dynamics'.
-        :param arguments: of the method, the same for all robots; `options` also.
+        :param arguments: arguments of the method, the same for all robots; `options` also.
         :param each: {name of a node: {argument: value}}, what differs between robots. Only these
             robots are called.
         :raise DynamicsError: there is no such method, or no robot.

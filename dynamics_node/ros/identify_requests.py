@@ -56,7 +56,7 @@ class IdentifyRequests:
 
         The node writes its files to a new folder below its shared folders.
 
-        :param duration: of the recording [s].
+        :param duration: duration of the recording [s].
         :param points: reference that is sent when the recording begins; None: none.
         """
         folder = time.strftime('inspector_%Y%m%d_%H%M%S')

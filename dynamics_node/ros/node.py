@@ -76,7 +76,7 @@ class DynamicsNode(DeclaringNode):
                  **kwargs: Any) -> None:
         """Create the node, unconfigured.
 
-        :param arguments: of the command line, for rclpy in the torque process.
+        :param arguments: arguments of the command line, for rclpy in the torque process.
         :param start: starts that process and its watchdog.
         """
         super().__init__('dynamics_node', allow_undeclared_parameters=True, **kwargs)

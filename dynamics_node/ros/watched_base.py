@@ -29,7 +29,7 @@ class WatchedBase:
     def __init__(self, node: Node, namespace: str, qos: QoSProfile) -> None:
         """Subscribe to nothing until `follow` finds a floating base.
 
-        :param namespace: of the watched node, without a slash at its end.
+        :param namespace: namespace of the watched node, without a slash at its end.
         """
         self.measured_state: Any = None
         self.parameters: Any = SimpleNamespace(base_state='odometry', frame_prefix='')

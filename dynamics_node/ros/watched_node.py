@@ -48,7 +48,7 @@ class WatchedNode:
     def __init__(self, name: str) -> None:
         """Subscribe.
 
-        :param name: of the dynamics node, with its namespace.
+        :param name: name of the dynamics node, with its namespace.
         """
         # Ctrl-C is handled by the command, not by rclpy.
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)

@@ -84,7 +84,7 @@ class Stop:
     def torque(self, gravity: Sequence[float], zero: Sequence[float]) -> Sequence[float]:
         """Return the torque of phases 2 and 3, nv entries.
 
-        :param gravity: of the last valid joint state.
+        :param gravity: torque of gravity at the last valid joint state.
         """
         settings = self._settings
         ramp = TorqueRamp(self._start, settings.ramp_out_time, self._hold)

@@ -14,8 +14,8 @@ def check_contact_stiffness(points: np.ndarray, mass_matrix_inverse: np.ndarray,
     frequencies sqrt(eigenvalues of W k), the dampers the rates eigenvalues of W c.
 
     :param points: Jacobians J of all points, (.., 3 k, nv).
-    :param mass_matrix_inverse: of the first states, (.., nv, nv).
-    :param stiffness, damping: of each contact, (k,).
+    :param mass_matrix_inverse: inverse mass matrices of the first states, (.., nv, nv).
+    :param stiffness, damping: one per contact, (k,).
     """
     W = points @ mass_matrix_inverse @ points.swapaxes(-1, -2)
     spring, damper = (_greatest(W, np.repeat(np.sqrt(each), 3)) for each in (stiffness, damping))

@@ -35,7 +35,7 @@ class InverseRateMap(NamedTuple):
 def rate_map(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return E with velocity = E chi', (.., 3, n).
 
-    :param kind: of positions.POSITIONS or rotations.SIZES.
+    :param kind: one of positions.POSITIONS or rotations.SIZES.
     """
     if kind in positions.POSITIONS:
         return _position_map(kind, positions.checked(kind, chi))

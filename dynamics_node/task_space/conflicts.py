@@ -23,7 +23,7 @@ def conflicting(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> tup
     Each group in turn is removed, for good if the others are infeasible without it. The result is
     () where all groups are feasible together. One QP per group.
 
-    :param groups: of RowGroup; later ones are preferred in the result.
+    :param groups: RowGroup records; later ones are preferred in the result.
     :param A: (p, n), b: (p,) equations that always hold.
     """
     if _can_hold(groups, A, b):

@@ -24,7 +24,7 @@ def joint_velocities(levels: Sequence[Sequence[TaskRows]], n: int,
 
     :param levels: sequence of lists of (J (m, n), w (m,), weights (m,)), highest priority first.
     :param joint_weights: (n,) positive; a joint of greater weight moves less.
-    :param damping: of eq. 2.195, in every level; the freedom that a level loses by damping is not
+    :param damping: see eq. 2.195, in every level; the freedom that a level loses by damping is not
         given to lower levels.
     """
     scale = np.ones(n) if joint_weights is None else 1.0 / np.sqrt(joint_weights)

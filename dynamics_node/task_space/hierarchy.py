@@ -68,7 +68,7 @@ def factors(A: np.ndarray, scale: float, damping: float = 0.0) -> LevelFactors:
     The rank is counted by singular values. Where A has clearly full rank, a QR replaces the SVD,
     which takes four times as long.
 
-    :param scale: of the rank test: the norm of the task, of which A may be a projection.
+    :param scale: scale of the rank test: the norm of the task, of which A may be a projection.
     """
     m, n = A.shape
     if norm(A) <= UNFELT * scale:  # no singular value is above the norm

@@ -49,7 +49,7 @@ def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
     where A_k x of all higher levels k and the violations of their inequalities stay constant.
     Among several solutions x is the shortest, or that of the `last` level.
 
-    :param levels: of Level, the highest priority first; at least one, or `must`.
+    :param levels: Level records, the highest priority first; at least one, or `must`.
     :param must: the strict Level: all its equalities and inequalities hold.
     :param last: a level that determines x, in place of the shortest x.
 

@@ -77,7 +77,7 @@ def torque_space(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
 
     f = -G^-1 (Y' D^-1 (Z u - y) + gamma),   a = L^-1 D^-1 (Z u - y + Y f).
 
-    :param numbers: of all parts, see `number_count`; then of the n limited joints, in turn: lower
+    :param numbers: for all parts, see `number_count`; then for the n limited joints, in turn: lower
         and upper limits, greatest velocities, decelerations (n,), and the step.
     :param stabilisation: (alpha, beta) [1/s] of Baumgarte, zeros for none.
     :param rest: external wrenches (bodies, 6) if there are any; the parts; the actuated entries

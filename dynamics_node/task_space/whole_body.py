@@ -63,7 +63,7 @@ def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task
     (qp_hierarchy.py).
 
     :param q, v: configuration (nq,) and velocity (nv,), checked.
-    :param tasks, bounds: of Task and Bound, after `check`; setting: the Setting.
+    :param tasks, bounds: Task and Bound records, after `check`; setting: the Setting.
     :param wrenches, stabilisation: as for Robot.constrained_forward_dynamics.
 
     Hutter 2017, section 3.10.4. F_c there acts on the environment, f here on the robot, hence -A' f

@@ -101,7 +101,7 @@ class RequestPool:
         """Compute a request as soon as its client is next.
 
         :param on_end: called with the last message of the job.
-        :param size: of the request [bytes].
+        :param size: size of the request [bytes].
         :raise DynamicsError: too many requests of this client wait, or all take too much memory.
         """
         self._check('max_waiting', self._queue.count(client) + 1,

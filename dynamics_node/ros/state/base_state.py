@@ -19,7 +19,7 @@ def base_configuration(model: Model, position: np.ndarray, quaternion: np.ndarra
                        frame: str = '') -> np.ndarray:
     """Return q of the base joint, (7,): position, quaternion x y z w.
 
-    :param position: of the frame in the world, (3,) [m].
+    :param position: position of the frame in the world, (3,) [m].
     :param quaternion: orientation of the frame in the world, x y z w.
     :param frame: a link fixed to the base; '' is the base link itself.
     """

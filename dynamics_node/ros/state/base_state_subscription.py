@@ -42,7 +42,7 @@ class BaseStateSubscription:
                  qos: QoSProfile = SENSOR) -> None:
         """Subscribe to nothing until there is a robot.
 
-        :param namespace: of the topics, with a slash at its end; '': that of the node.
+        :param namespace: namespace of the topics, with a slash at its end; '': that of the node.
         """
         self._node, self._node_state = node, node_state
         self._namespace, self._qos = namespace, qos

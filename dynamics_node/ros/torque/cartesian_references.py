@@ -61,7 +61,7 @@ class CartesianReferences:
               data: bytes, pose: np.ndarray | None = None) -> bool:
         """Follow a message; return False if it waits for the pose of its frame.
 
-        :param pose: of the frame, None if the frame is a link or its pose is not known.
+        :param pose: pose of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_message(data, kind)
         if self._frame_lookup.ask_if_no_link(number, name, message.header, data, pose):

@@ -32,8 +32,8 @@ class FrameLookup:
         """Ask for the pose of the frame of a reference if it is no link; return whether it asked.
 
         :param number, topic, data: as in FrameWanted.
-        :param header: of the message; its frame has the name that it has in tf.
-        :param pose: of the frame, None if it is not known.
+        :param header: header of the message; its frame has the name that it has in tf.
+        :param pose: pose of the frame, None if it is not known.
         :raise DynamicsError: task references are not followed now, or the serving process cannot
             be asked.
         """

@@ -36,7 +36,7 @@ def holding_reference(robot: Robot, p: TorqueParameters, q: np.ndarray, now: flo
                       frame: str = '') -> Reference | BlendedPoseSpline | WholeBodyReference:
     """Return the reference that stays at the configuration q.
 
-    :param frame: of mode task_space; '' is torque.task_frame.
+    :param frame: frame of mode task_space; '' is torque.task_frame.
     """
     if p.mode == WHOLE_BODY:
         return standing_reference(robot, q, whole_body_effort(robot, p), p.whole_body_stiffness,
@@ -56,7 +56,7 @@ def next_reference(reference: Any, before: str, robot: Robot, p: TorqueParameter
     begins with the measured motion and comes to rest within blend_time; that of mode whole_body
     holds the measured configuration.
 
-    :param reference: of the mode before; None if it has none.
+    :param reference: reference of the mode before; None if it has none.
     :param before: the mode before.
     """
     if p.mode == before or p.mode == 'gravity' or {p.mode, before} <= WITH_REFERENCE:
@@ -88,7 +88,7 @@ def check_follows(p: TorqueParameters, modes: Set[str], what: str, state: State)
 
     :param modes: that follow such a reference.
     :param what: the kind of reference.
-    :param state: of the gate.
+    :param state: state of the gate.
     """
     if p.mode not in modes:
         raise DynamicsError(f"torque.mode is '{p.mode}', which follows no {what}; modes that do: "

@@ -22,7 +22,7 @@ class Prediction:
     def __init__(self, most_steps: int = MOST_STEPS) -> None:
         """Begin.
 
-        :param most_steps: of the integration, between two states.
+        :param most_steps: greatest number of steps of the integration, between two states.
         """
         self._most_steps = most_steps
         self._start: Any = None   # position of the last valid state, which was predicted from

@@ -56,7 +56,7 @@ class TorqueProcess:
                  start: Start = start_child) -> None:
         """Start the process, and its watchdog.
 
-        :param arguments: of the command line, for rclpy: log levels.
+        :param arguments: arguments of the command line, for rclpy: log levels.
         :param on_message: called in a thread when a message has arrived, or the process has ended.
         :param on_goal: likewise for a message about a goal.
         :param start: starts both.

@@ -20,7 +20,7 @@ def request(priority: int, cores: Sequence[int] = ()) -> str:
     All threads that exist get the priority, so call this when those of the middleware do. Threads
     that start later, such as a compiler, do not.
 
-    :param priority: of SCHED_FIFO, 1 to 99; 0 requests neither a priority nor locked memory.
+    :param priority: for SCHED_FIFO, 1 to 99; 0 requests neither a priority nor locked memory.
     :param cores: numbers of the cores to run on; none: any.
     """
     found = []

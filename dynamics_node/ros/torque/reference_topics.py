@@ -82,7 +82,7 @@ class ReferenceTopics:
     def _follow_task(self, number: int, data: bytes, pose: np.ndarray | None = None) -> bool:
         """Follow a task reference; return False if it waits for the pose of its frame.
 
-        :param pose: of the frame, None if the frame is a link or its pose is not known.
+        :param pose: pose of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_task(data)
         if self._frame_lookup.ask_if_no_link(number, 'task', message.header, data, pose):
@@ -106,7 +106,7 @@ class ReferenceTopics:
     def _follow(self, what: str, follow: Callable[[int], bool], number: int = 0) -> None:
         """Follow a reference, or log and count why not; see Follow.
 
-        :param number: of a reference that has arrived before; 0: it arrives now.
+        :param number: number of a reference that has arrived before; 0: it arrives now.
         """
         number = number or self.order.next_number()
         try:

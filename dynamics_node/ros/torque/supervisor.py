@@ -42,7 +42,7 @@ class TorqueSupervisor:
         """Start nothing yet.
 
         :param node: the serving node.
-        :param arguments: of the command line, for rclpy in the torque process.
+        :param arguments: arguments of the command line, for rclpy in the torque process.
         :param on_change: called when the status has changed.
         :param on_goal: called when there is news of a goal, see goal_records.
         :param start: starts the processes.

@@ -95,7 +95,7 @@ class WatchedProcess:
                  serving_ended: int) -> None:
         """Begin to watch.
 
-        :param pidfd: of the torque process.
+        :param pidfd: pidfd of the torque process.
         :param connection: to the torque process; it sends when torques begin.
         :param serving_ended: eventfd, written when the serving process has ended.
         """

@@ -45,7 +45,7 @@ class WatchdogProcess:
                  watching: int, start: Start = start_child) -> None:
         """Start the process.
 
-        :param arguments: of the command line, for rclpy: log levels.
+        :param arguments: arguments of the command line, for rclpy: log levels.
         :param on_message: called in a thread when the process has ended by itself.
         :param torque_process: its id; it has not been waited for yet.
         :param memory: file descriptor, see last_torque.create_memory.
