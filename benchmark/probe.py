@@ -6,6 +6,7 @@ python probe.py ahead plain|derivatives JOBS < robot.urdf  a floating base, in s
 """
 
 import json
+import re
 import resource
 import sys
 from pathlib import Path
@@ -20,13 +21,24 @@ def resident():
         pages = int(Path('/proc/self/statm').read_text().split()[1])
         return pages * resource.getpagesize() / 1e6
     except OSError:
-        return most(resource.RUSAGE_SELF)
+        return peak()
 
 
-def most(processes):
-    """Return the peak memory of a process [MB], the greatest of some."""
+def peak():
+    """Return the peak memory of this process or of one that it started, the greater [MB].
+
+    Linux counts the memory of the process that started this one in its own ru_maxrss, also after
+    exec; VmHWM begins with the program.
+    """
     unit = 1.0 if sys.platform == 'darwin' else 1024.0
-    return resource.getrusage(processes).ru_maxrss * unit / 1e6
+    mine, children = (resource.getrusage(which).ru_maxrss * unit / 1e6
+                      for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    try:
+        status = Path('/proc/self/status').read_text()
+        mine = int(re.search(r'VmHWM:\s*(\d+) kB', status)[1]) * 1024 / 1e6
+    except OSError:
+        pass
+    return max(mine, children)
 
 
 def main(what, text, options):
@@ -42,8 +54,7 @@ def main(what, text, options):
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(json.dumps({'imports': imports, 'seconds': seconds,
                       'cpu': process_time() - start_cpu + children.ru_utime + children.ru_stime,
-                      'megabytes': resident() - bare, 'most': max(map(most, (
-                          resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))), **(found or {})}))
+                      'megabytes': resident() - bare, 'most': peak(), **(found or {})}))
 
 
 def first(robot):

@@ -11,34 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, NEVER, Kernel
+from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, NEVER, G, Kernel
 
 from dynamics_node.compiler._call import Caller
-
-
-def function(x, y, g):
-    """Two states of different sizes, a uniform; results of shapes (3,), (2, 3) and ()."""
-    return x + g, np.outer(y, x), x @ x
-
-
-SHAPES = {'x': (3,), 'y': (2,), 'g': (3,)}
-G = np.array([10.0, 20.0, 30.0])
-
-
-@pytest.fixture(scope='module')
-def kernel():
-    return Kernel(function, SHAPES, uniform={'g': G})
-
-
-@pytest.fixture(params=CALLERS)
-def call(request, kernel):
-    return kernel.caller(request.param)
-
-
-@pytest.fixture
-def states():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
 
 
 def test_results_have_the_batch_shape_of_the_arguments(call, states):

@@ -10,29 +10,6 @@ import numpy as np
 import pytest
 from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, NEVER, Kernel
 
-G = np.array([10.0, 20.0, 30.0])
-
-
-def function(x, y, g):
-    """Two states of different sizes, a uniform; results of shapes (3,), (2, 3) and ()."""
-    return x + g, np.outer(y, x), x @ x
-
-
-@pytest.fixture(scope='module')
-def kernel():
-    return Kernel(function, {'x': (3,), 'y': (2,), 'g': (3,)}, uniform={'g': G})
-
-
-@pytest.fixture(params=CALLERS)
-def call(request, kernel):
-    return kernel.caller(request.param)
-
-
-@pytest.fixture
-def states():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
-
 
 def unaligned(array):
     raw = np.zeros(array.nbytes + 1, dtype=np.uint8)

@@ -19,6 +19,12 @@ LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not
 FMA = (True, False) if target.host()[2] else (False,)
 NEVER = 1 << 60     # threads from this many states on
 FROM_FALLBACK = object()
+G = np.array([10.0, 20.0, 30.0])    # the uniform of `three_results`
+
+
+def three_results(x, y, g):
+    """Two states of different sizes, a uniform; results of shapes (3,), (2, 3) and ()."""
+    return x + g, np.outer(y, x), x @ x
 
 
 def fallback(*args, **named):
