@@ -27,12 +27,13 @@ def unskew(A: np.ndarray) -> np.ndarray:
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
     (a0, a1, a2), (b0, b1, b2) = _entries(a), _entries(b)
-    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+    product = np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+    return product if a.ndim == b.ndim == 1 or product.ndim == 2 else product[:, None]
 
 
 def _entries(a):
-    """Return the three entries: numbers of Python, which multiply faster than those of NumPy."""
-    return a.tolist() if isinstance(a, np.ndarray) and a.ndim == 1 else a
+    """Return the three rows; of a single column numbers of Python, which multiply fastest."""
+    return a.ravel().tolist() if isinstance(a, np.ndarray) and a.size == 3 else a
 
 
 def about_axis(axis: np.ndarray, angle: Number) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Solve small dense symmetric systems on floats or symbols (np.linalg takes floats only)."""
 
+import functools
+
 import numpy as np
 
 
@@ -50,4 +52,10 @@ def symmetric(A: np.ndarray) -> np.ndarray:
     """
     if A.shape == (len(A), 1) and len(A) > 1:
         return A[0, 0].mirrored(A)
-    return np.where(np.tri(len(A), dtype=bool), A.T, A)
+    return np.where(_lower(len(A)), A.T, A)
+
+
+@functools.cache
+def _lower(n):
+    """Return which entries of an n x n matrix are on or below its diagonal."""
+    return np.tri(n, dtype=bool)

@@ -58,12 +58,13 @@ class NodeForks:
                                              pass_fds=[its.fileno()])
         NodeForks.started.append(self)
 
-    def start(self, program, words, log):
+    def start(self, program, words, log, environment=None):
         """Start a program, of a node, with arguments and a log file; return a Forked.
 
-        Environment and current directory are those of this process now.
+        The current directory is that of this process now, and so is the default environment.
         """
-        request = _Request(str(program), '', words, dict(os.environ), os.getcwd(), [1, 2])
+        request = _Request(str(program), '', words, environment or dict(os.environ), os.getcwd(),
+                           [1, 2])
         return _fork(self._connection, request, [log.fileno(), log.fileno()])
 
     def cpu(self):

@@ -95,8 +95,8 @@ def _node_starter(folder, forks):
 
     It takes parameters, 'name:=value'; namespace; arguments, more words of the command line;
     environment, {name: value}, None takes the variable away; through, words of a program that
-    starts the node; more options of Popen. With one of the last three new interpreters run the
-    node and its other processes; otherwise they are forked.
+    starts the node; more options of Popen. The node and its other processes are forked; new
+    interpreters run them with one of the last two, or with a PYTHONPATH.
     """
     started = []
 
@@ -106,15 +106,16 @@ def _node_starter(folder, forks):
         if namespace:
             words += ['-r', f'__ns:={namespace}']
         words = ['--ros-args', *words, *arguments]
-        if environment or through or options:
-            variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
-                         if value is not None}
+        variables = {key: value for key, value in {**os.environ, **(environment or {})}.items()
+                     if value is not None}
+        if through or options or 'PYTHONPATH' in (environment or {}):
             process = subprocess.Popen(
                 [*through, sys.executable, _executable(), *words],
                 **{'stdout': log, 'stderr': log, 'env': variables, **options})
         else:
-            process = forks.start(_executable(), words, log)
+            process = forks.start(_executable(), words, log, variables)
         started.append((process, log))
+        process.log_file = log.name
         process.log = lambda: Path(log.name).read_text()
         return process
     yield start

@@ -20,6 +20,7 @@ from typing import Any
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels import other_compiler
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.child_process import set_name
 from dynamics_node.ros.free_memory import MemoryReturn
 from dynamics_node.ros.identification.worker_process import NICE, WorkerMessage
 from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
@@ -76,6 +77,7 @@ def reply_of(state: JobState, job: RequestJob) -> WorkerMessage:
 
 def main() -> None:
     """Run the process; argument: file descriptor of the connection."""
+    set_name('dynamics_worker')
     os.nice(NICE)
     with suppress(OSError):
         Path('/proc/self/oom_score_adj').write_text(OUT_OF_MEMORY)

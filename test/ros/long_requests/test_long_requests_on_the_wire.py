@@ -30,13 +30,13 @@ pytestmark = pytest.mark.long
 ROBOT = f'robot_description:={ARM7}'
 SMALL = {'position': [0.1] * 7, 'velocity': [0.2] * 7}
 MINUTES = 'service.max_duration:=600.0'   # for a loaded machine
-NOT_FORKED = ('env',)   # the worker processes are children of the node, see workers_of
+NAME = 'dynamics_worker'
 
 
 @pytest.fixture(scope='module')
 def shared(launch_once):
     """A node for the tests that leave it as it was."""
-    return launch_once(ROBOT, MINUTES, through=NOT_FORKED)
+    return launch_once(ROBOT, MINUTES)
 
 
 @contextmanager
@@ -73,18 +73,24 @@ def new_client(node):
 
 
 def workers_of(node):
-    """Return the ids of the worker processes of a node."""
-    pid = node.process.pid
-    tasks = Path(f'/proc/{pid}/task').glob('*/children')
-    children = [int(child) for task in tasks for child in task.read_text().split()]
-    return [child for child in children if b'worker_main' in command_of(child)]
+    """Return the ids of the worker processes of a node: those that write to its log."""
+    numbers = [int(path.name) for path in Path('/proc').iterdir() if path.name.isdigit()]
+    return [pid for pid in numbers if is_worker(pid) and writes_to(pid, node.process.log_file)]
 
 
-def command_of(pid):
+def is_worker(pid):
+    """Return whether a process exists and is a worker process."""
     try:
-        return Path(f'/proc/{pid}/cmdline').read_bytes()
+        return Path(f'/proc/{pid}/comm').read_text().strip() == NAME
     except OSError:   # it has ended
-        return b''
+        return False
+
+
+def writes_to(pid, file):
+    try:
+        return os.readlink(f'/proc/{pid}/fd/2') == file
+    except OSError:   # it has ended
+        return False
 
 
 def three_endless(node):
@@ -114,7 +120,7 @@ def change(node, transition):
 
 def test_a_small_request_is_served_while_a_large_one_runs(launch):
     """In the node, which starts no process before the first long request."""
-    node = launch(ROBOT, MINUTES, through=NOT_FORKED)
+    node = launch(ROBOT, MINUTES)
     assert node.call('inverse_dynamics', **SMALL).success
     assert node.call('batch_dynamics', **batch(5)).success
     assert workers_of(node) == []
@@ -279,7 +285,7 @@ def test_requests_that_wait_are_refused_by_deactivating(shared):
 
 def test_shutting_down_refuses_the_requests(launch):
     """From the active state; the process goes on."""
-    node = launch(ROBOT, MINUTES, through=NOT_FORKED)
+    node = launch(ROBOT, MINUTES)
     futures = three_endless(node)
     assert change(node, Transition.TRANSITION_ACTIVE_SHUTDOWN)
     for future in futures:
@@ -293,11 +299,11 @@ def test_shutting_down_refuses_the_requests(launch):
 @pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
 def test_the_processes_end_with_the_node(launch, how):
     """While requests run and wait."""
-    node = launch(ROBOT, MINUTES, through=NOT_FORKED)
+    node = launch(ROBOT, MINUTES)
     three_endless(node)
     (worker,) = workers_of(node)
     node.process.send_signal(how)
     code = node.process.wait(PATIENCE)
     assert code == (-how if how == signal.SIGKILL else 0), node.process.log()
-    wait_until(lambda: b'worker_main' not in command_of(worker), 'the end of the worker')
+    wait_until(lambda: not is_worker(worker), 'the end of the worker')
     assert 'Traceback' not in node.process.log()

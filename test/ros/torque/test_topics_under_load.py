@@ -5,8 +5,6 @@ arrived. So every one must be answered, however busy the machine is.
 """
 
 import os
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,15 +30,14 @@ RELIABLE = 'qos_overrides./joint_states.subscription.reliability:=reliable'   # 
 
 
 @contextmanager
-def clients(folder):
+def clients(forks, folder):
     """Run the clients of the benchmark, each a process; yield them."""
     environment = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}   # as the node
     recording = folder / 'motion.csv'
     write_csv(recording, recorded(Robot.from_urdf(ARM7)))
     with (folder / 'clients.log').open('wb') as log:
-        started = [subprocess.Popen(
-            [sys.executable, LOAD, '--client', name, '--recording', recording], env=environment,
-            stdout=log, stderr=log) for name in CLIENTS]
+        started = [forks.start(LOAD, ['--client', name, '--recording', str(recording)], log,
+                               environment) for name in CLIENTS]
         try:
             yield started
         finally:
@@ -65,14 +62,14 @@ def step_until(arm, condition, what):
     wait_until(lambda: arm.step() or condition(), what, PATIENCE)
 
 
-def test_every_joint_state_is_answered_under_load(launch, tmp_path):
+def test_every_joint_state_is_answered_under_load(launch, node_forks, tmp_path):
     """No fault; every message within the contract. The arm moves, so that the torque changes."""
     arm = LockstepArm(launch(
         *parameters(use_sim_time=True), RELIABLE, namespace='', environment={
             'DYNAMICS_NODE_COMPILE': '1', 'DYNAMICS_NODE_CACHE': str(tmp_path / 'cache')}))
     arm.run_until(lambda: arm.enable().success, 'enable')
     arm.run_until(lambda: arm.said('enabled'), 'enabled')
-    with clients(tmp_path) as started:
+    with clients(node_forks, tmp_path) as started:
         arm.lockstep = True
         step_until(arm, lambda: served(arm) > SOME, 'requests')
         step_until(arm, lambda: 'robot description was refused' in arm.log(), 'garbage')
