@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
                         'send the trajectory and identify')
     parser.add_argument('--trajectory', metavar='FILE',
                         help='CSV or YAML, as for the command follow: a reference that the page '
-                        'may send, with --allow-control; for Identify an excitation')
+                        'may send, with --allow-control; to identify, an excitation trajectory')
     add_server_arguments(parser)
     parser.set_defaults(run=run)
 

@@ -1,4 +1,4 @@
-"""Fork processes of the node before rclpy is loaded; each runs main() of a module when told to.
+"""Fork processes of the node before rclpy is loaded; each runs main() of a module on request.
 
 They share the memory of what was imported before, and import the rest while the serving process
 does so. A new interpreter would import all of it again. Once rclpy is loaded, a process is not

@@ -32,7 +32,7 @@ from dynamics_node.safety.records import LastValid
 
 HEAD = 64                        # bytes
 LIFE, ACTIVE, TIME = range(3)    # words of 8 bytes in the head
-SLOT = 1 << 20                   # bytes; memory that is not written does not exist
+SLOT = 1 << 20                   # bytes; memory that is never written is not allocated
 RULES, TORQUES = 0, 2            # first slots of each kind
 SIZE = HEAD + 4 * SLOT
 RECORD = struct.Struct('=QQII')  # number, number of the rules, size, checksum
@@ -82,7 +82,7 @@ class LastTorqueWriter:
         self._slot = self._used = 0   # slots of the newest rules, and of those of the last torque
 
     def use(self, rules: ExitRules) -> None:
-        """Write other rules; they count from the next torque on.
+        """Write other rules; they apply from the next torque on.
 
         :raise DynamicsError: they are too long.
         """

@@ -234,7 +234,7 @@ class TorqueTopics:
             raise
 
     def _show_rules(self) -> None:
-        """Show the watchdog limits and model."""
+        """Write limits and model to the memory that the watchdog reads."""
         limits, self._shown = self.pipeline.limits, self.pipeline.controller
         self._watched.use(ExitRules(
             list(self.pipeline.joints), self._ordered(range(len(limits.effort))),
