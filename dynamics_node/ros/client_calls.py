@@ -32,7 +32,7 @@ class ClientCalls:
              **fields: Any) -> Reply:
         """Call a service with the fields of its request; wait for the reply, or return a Future.
 
-        :param read: returns what the caller gets for a response; None: result_of.
+        :param read: converts the response to the result for the caller; None: result_of.
         :raise DynamicsError: the reason of a refusal.
         :raise TimeoutError: there is no such service, or no reply in time.
         """

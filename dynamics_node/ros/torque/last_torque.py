@@ -9,8 +9,9 @@ The torque process writes into shared memory, the watchdog reads; neither waits.
 The rules change rarely and are long: they have the model, with which the watchdog brakes the arm.
 Rules and torque together have all that the watchdog needs to go on. A torque is written before it
 is published: if the process is killed in between, the torque that was published is still within the
-slew limits of the one in the record. If it is killed while it writes a record, the other slot has
-the one before: torques are written by turns, rules never into the slot that the last torque uses.
+slew limits of the one in the record. If it is killed while it writes a record, the other slot still
+has the previous one: torques are written to the two slots alternately, and rules never to the slot
+that the last torque uses.
 """
 
 from __future__ import annotations

@@ -277,7 +277,7 @@ class TorqueSupervisor:
 
 
 def _watchdog_setup(setup: Setup, p: TorqueParameters) -> WatchdogSetup:
-    """Return what the watchdog needs; its priority is one above that of the torque process."""
+    """Return the setup of the watchdog; its priority is one above the torque process."""
     return WatchdogSetup(setup.name, setup.namespace, setup.names['~/torque'],
                          setup.names.get(p.command_topic, ''),
                          p.realtime_priority and min(p.realtime_priority + 1, HIGHEST_PRIORITY),

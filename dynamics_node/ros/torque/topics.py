@@ -347,7 +347,7 @@ class TorqueTopics:
         """Report a changed state of the gate; called after everything that may change it."""
         gate = self.pipeline.gate
         if self._after_braking and not gate.braking:
-            # not here: they may destroy what the caller still uses
+            # not here: they may destroy objects that the caller still uses
             self._node.executor.create_task(self._braked)
         if gate.idle is self._awake:
             self._awake = not self._awake
