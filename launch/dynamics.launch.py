@@ -52,8 +52,9 @@ def generate_launch_description():
                         'used.'),
         DeclareLaunchArgument(
             'mode', default_value='',
-            description='Torque mode: gravity, feedforward, computed_torque, impedance or '
-                        'task_space. Empty: as in the parameters file.'),
+            description='Torque mode: gravity, feedforward, computed_torque, impedance, '
+                        'impedance_with_bias, task_space or whole_body. Empty: as in the '
+                        'parameters file.'),
         DeclareLaunchArgument(
             'joints', default_value='',
             description='Driven joints in the order of the controller, separated by spaces or '
@@ -61,7 +62,7 @@ def generate_launch_description():
                         'parameters file.'),
         DeclareLaunchArgument(
             'driver', default_value='',
-            description='Preset of what the driver of the arm adds to a command, see '
+            description='Compensation that the driver of the arm adds to a command, see '
                         'docs/torque.md. Empty: as in the parameters file.'),
         DeclareLaunchArgument(
             'command_topic', default_value='',

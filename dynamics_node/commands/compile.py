@@ -21,9 +21,9 @@ examples:
   %(prog)s robot.urdf --floating --derivatives --frame left_foot --frame right_foot
   DYNAMICS_NODE_CACHE=/opt/kernels %(prog)s robot.urdf      in a container image
 
-Kernels are for the CPU of this machine, the version of this package and the numbers of the URDF.
-With others the cache is not used, and kernels are compiled at their first use. Gravity, friction
-and payloads are inputs: other values need no other kernels.
+Kernels are for the CPU of this machine, the version of this package and the numbers of the URDF. If
+one of these differs, the cache is not used, and kernels are compiled at their first use. Gravity,
+friction and payloads are inputs: other values need no other kernels.
 
 exit code: 0 all compiled, 1 some could not be, 2 refused
 """

@@ -8,8 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-# Before NumPy is loaded. Our matrices are small: a second thread of OpenBLAS wins little, and waits
-# by spinning where the other core is busy: an identification took 20 times as long.
+# Set before NumPy is loaded. The matrices are small: a second thread of OpenBLAS gains little, and
+# spins while it waits. On a busy machine an identification took 20 times as long with it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
 from dynamics_node.commands.main import main as run_command  # noqa: E402
@@ -37,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def prepared_processes() -> list[Any]:
-    """Fork the processes of the node, before rclpy is loaded; return what starts them.
+    """Fork the processes of the node before rclpy is loaded; return the function that starts them.
 
-    The list is empty where there is no ROS.
+    It is the only entry of a list, which is empty without ROS.
     """
     if find_spec('dynamics_node.ros') is None or find_spec('rclpy') is None:
         return []

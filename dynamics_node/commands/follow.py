@@ -17,8 +17,8 @@ examples:
 
 Torques must be enabled in a mode that follows a reference. The node refuses a trajectory that does
 not begin where the robot is; the reason is in its log. With --urdf the trajectory is not sent if
-links of the robot would touch each other along it, or cannot be checked, as their meshes are not
-found, unless --force is given.
+links of the robot would touch each other along it, or if links cannot be checked because their
+meshes are not found; --force sends it nevertheless.
 
 exit code: 0 sent, 2 refused, or no such node
 """
@@ -31,8 +31,8 @@ def add_parser(subparsers: Subparsers) -> None:
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('trajectory', help='CSV, or YAML of a trajectory_msgs/JointTrajectory')
     parser.add_argument('--node', default='dynamics_node', help='name of the node, with namespace')
-    parser.add_argument('--urdf', metavar='FILE', help='of the robot: links that would touch each '
-                        'other along the trajectory are named, with the time')
+    parser.add_argument('--urdf', metavar='FILE', help='URDF of the robot: name links that would '
+                        'touch each other along the trajectory, with the time')
     parser.add_argument('--force', action='store_true',
                         help='with --urdf: send it although links would touch or are not checked')
     parser.add_argument('--timeout', type=float, default=10.0, help='greatest time to wait [s]')

@@ -21,9 +21,10 @@ The folder of a recording names its robot: recordings/arm_3/monday.mcap is of ar
 
 Written files:
   report.html, report.json   robots ranked by deviation, changes over time, common parameters
-  common/robot.urdf          with the common inertias; common/friction.yaml: parameters of the node
-  ROBOT/robot.urdf           the same of each robot, and ROBOT/friction.yaml
-  summaries/ROBOT/*.npz      what is needed of each recording; later runs read only new recordings,
+  common/robot.urdf          with the common inertias
+  common/friction.yaml       the common friction, as parameters of the node
+  ROBOT/                     the same two files for each robot
+  summaries/ROBOT/*.npz      a small summary of each recording; later runs read only new recordings,
                              and use all summaries of this folder
 """
 SUMMARIES, COMMON = 'summaries', 'common'

@@ -21,7 +21,7 @@ examples:
   %(prog)s --node /left/dynamics_node --port 9000
   %(prog)s --allow-control --trajectory excitation.yaml
 
-The page is a process of its own, and subscribes to what the node publishes. It cannot change
+The page is a process of its own, and subscribes to the topics of the node. It cannot change
 anything, unless --allow-control is given: then torques can be enabled, payloads attached, gains
 set, the trajectory sent and an identification run, by typing the code that is printed. It needs
 viser: pip install 'dynamics_node[inspector]'.
@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
                         'send the trajectory and identify')
     parser.add_argument('--trajectory', metavar='FILE',
                         help='CSV or YAML, as for the command follow: a reference that the page '
-                        'may send, with --allow-control; for Identify an excitation')
+                        'may send, with --allow-control; to identify, an excitation trajectory')
     add_server_arguments(parser)
     parser.set_defaults(run=run)
 

@@ -71,7 +71,7 @@ def _add_identification(kinds):
 
 def _parser(kinds, name, run, about):
     """Return the parser of one kind of report, with the common arguments."""
-    parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Of a {name}: {about}.')
+    parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Contents: {about}.')
     add_robot_arguments(parser)
     parser.add_argument('--out', metavar='FILE', help='HTML file; default: named after the input')
     parser.add_argument('--json', metavar='FILE', help='JSON file; default: next to the HTML file')

@@ -11,7 +11,7 @@ from dynamics_node.commands.result_arguments import (
 from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of
 from dynamics_node.commands.subparsers import Subparsers
 
-ABOUT = 'Roll out the motion of each row of Parquet files: a first state, and torques.'
+ABOUT = 'Simulate a motion for each row of Parquet files: from a first state, under torques.'
 DETAILS = """\
 examples:
   %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 --out ends
@@ -19,7 +19,7 @@ examples:
       --columns q_motion v_motion --out motions
   %(prog)s robot.urdf 'states/*.parquet' --columns acceleration --out accelerations --engine ray
 
-A row has lists of numbers: q, v, and torque, those of one period after another.
+A row has lists of numbers: q, v, and torque, with the torques of one period after another.
 
 columns: q_end, v_end, q_motion, v_motion, acceleration, acceleration_dq, acceleration_dv,
   acceleration_dtau

@@ -1,1 +1,1 @@
-"""The only room that knows ROS: messages in, messages out, nothing computed here."""
+"""Connect the library to ROS 2: the only folder that imports rclpy or messages."""

@@ -1,4 +1,4 @@
-"""Start further processes of the node in Python, and tell how they ended."""
+"""Start further processes of the node in Python, and report how they ended."""
 
 import faulthandler
 import os
@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-END = 5.0     # [s] for a process to end by itself after its connection has
+END = 5.0     # [s] for a process to end by itself after its connection has ended
 LAST = 20.0   # [s] for a process to leave the ROS graph by itself, its last task
 
 

@@ -71,10 +71,10 @@ class DynamicsClient:
     def inverse_dynamics(self, q: Quantity = None, v: Quantity = None, a: Quantity = None,
                          joints: Sequence[str] = (), wrenches: Wrenches = None,
                          wait: bool = True, **options: Any) -> Reply:
-        """Return .effort, the torques of an acceleration.
+        """Return .effort, the torques that cause an acceleration.
 
         :param wrenches: {link: (fx, fy, fz, tx, ty, tz)} on the robot, at that link, in its axes.
-        :param options: wrenches_in_root_axes=True, here and where else `wrenches` are taken.
+        :param options: wrenches_in_root_axes=True; also in all other methods with `wrenches`.
         """
         return self._ask('inverse_dynamics', wait, **_named(joints, position=q, velocity=v,
                          acceleration=a), external_wrenches=_wrenches(wrenches), **options)

@@ -1,4 +1,4 @@
-"""Call services of a dynamics node, and wait for their replies if the caller wants that."""
+"""Call services of a dynamics node; wait for their replies, or return Futures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ClientCalls:
              **fields: Any) -> Reply:
         """Call a service with the fields of its request; wait for the reply, or return a Future.
 
-        :param read: returns what the caller gets for a response; None: result_of.
+        :param read: converts the response to the result for the caller; None: result_of.
         :raise DynamicsError: the reason of a refusal.
         :raise TimeoutError: there is no such service, or no reply in time.
         """
@@ -84,6 +84,6 @@ def wait_for(node: Node, futures: Sequence[Future], deadline: float) -> None:
         executor.add_node(node)
         executor.spin_until_future_complete(all_done, remaining)
         executor.shutdown()
-        node.executor = None   # it stays until it is collected: nothing spins the node
+        node.executor = None   # else it is set until garbage is collected, but does not spin
     else:
         arrived.wait(remaining)

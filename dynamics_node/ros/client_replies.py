@@ -12,7 +12,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.spec import MATRIX, VECTOR, Shape
 from dynamics_node.kernels.table import ALL_KERNELS
 
-# Field of a reply -> shape for one state: that of the kernel where there is one. Sizes: nq, nv of
+# Field of a reply -> shape for one state, from the kernel where there is one. Sizes: nq, nv of
 # the reply, nx = 2 nv or 2 k, number of frames, m = rows, k = coordinates, parameters = columns;
 # -1: what is left. Any other field: one axis.
 SHAPES: dict[str, Shape] = {

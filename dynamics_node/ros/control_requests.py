@@ -23,9 +23,9 @@ TIMEOUT = 10.0   # [s] of a request
 class ControlRequests:
     """Requests to a node, from ROS nodes of their own, so that they can be awaited.
 
-    They may come from several threads: those that enable or disable torques are carried out one
-    after the other, all others too, but neither wait for the other. A WatchedNode must exist,
-    which has initialised rclpy.
+    They may come from several threads. Requests that enable or disable torques wait for each other,
+    but not for other requests; other requests wait for each other. Create a WatchedNode first: it
+    initialises rclpy.
     """
 
     def __init__(self, name: str) -> None:

@@ -44,12 +44,12 @@ class SharedRobot(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What `load` would use: the description, the settings and the robot of both."""
+    """The description, the settings and the robot that `load` would use."""
 
     described: Description
     by_parameter: ParameterSettings
     by_service: RobotSettings
-    settings: RobotSettings        # both
+    settings: RobotSettings        # by_parameter and by_service, combined
     robot: Robot
     model_id: str
 
@@ -58,7 +58,7 @@ class CurrentRobot:
     """The current robot: description, payloads, gravity, friction.
 
     :ivar changing: whether a payload is in transition.
-    :ivar version: another number with each change of the robot, of which a transition has many.
+    :ivar version: a number that differs after each change of the robot, also within a transition.
     :ivar refusal: why the newest description was refused; '' if it was accepted.
     """
 
@@ -168,7 +168,7 @@ class CurrentRobot:
 
     def try_load(self, source: str | bytes, parameters: ModelParameters,
                  caps: Caps = DEFAULT_CAPS) -> Plan:
-        """Return what `load` would use; change nothing."""
+        """Return the Plan of `load`; change nothing."""
         with self._checked(source, parameters.constraints, parameters.springs) as (
                 source, constraints, springs):
             text = urdf_text(source)
@@ -236,16 +236,16 @@ class CurrentRobot:
     def shared(self, known: int = 0) -> SharedRobot:
         """Return the current robot, to be adopted by another process.
 
-        :param known: serial of the description that it has.
+        :param known: serial of the description that the other process has.
         """
         described = self._described
         return SharedRobot(self._serial, None if self._serial == known else described.robot,
                            described.digest, self._payloads.copy(), self._settings)
 
     def shared_after(self, plan: Plan) -> SharedRobot:
-        """Return the robot as another process that has the current one would adopt it after a load.
+        """Return the robot of a Plan, to be checked by a process that has the current robot.
 
-        It is for checks only: it has no serial.
+        It has no serial, so it cannot be adopted.
         """
         known = self.exists and plan.described.robot is self._described.robot
         return SharedRobot(0, None if known else plan.described.robot, plan.described.digest,
@@ -285,7 +285,7 @@ class CurrentRobot:
 
     @property
     def _settings(self) -> RobotSettings:
-        """The settings in use; an adopted robot has those of its parameters already."""
+        """The settings in use; those of an adopted robot include its parameters."""
         if self._by_parameter is None:
             return self._by_service
         return self._by_parameter.settings(self._described.robot).under(self._by_service)

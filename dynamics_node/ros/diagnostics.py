@@ -36,11 +36,15 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
     node_state.catch_up()
     array = DiagnosticArray(status=[_serving_status(name, node_state, runner, pool, rate,
                                                     refusals)])
+    # REP 107: the hardware that a status is about; here all are about the robot.
+    robot_name = node_state.robot.name if node_state.current_robot.exists else ''
     status = torque.status if torque is not None else None
     if torque is not None and status is not None and parameters is not None:
         array.status.append(_torque_status(name, torque, status, parameters.torque,
                                             misfits))
         array.status.append(_contact_status(name, status.contact, parameters.observer, rate))
+    for each in array.status:
+        each.hardware_id = robot_name
     array.header.stamp = convert.time(node_state.clock())
     return array
 
@@ -55,13 +59,12 @@ def _serving_status(name: str, node_state: NodeState, runner: ServiceRunner,
               'requests refused': runner.refused,
               **{f'refused by {cap}': n for cap, n in runner.refused_by.items()},
               **_pool_values(pool)}
-    robot_name = node_state.robot.name if node_state.current_robot.exists else ''
-    return _status(bytes([found.level]), name, found.message, robot_name, values)
+    return _status(bytes([found.level]), name, found.message, values)
 
 
 def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
                    parameters: TorqueParameters, misfits: Sequence[str]) -> DiagnosticStatus:
-    """Return the state of the gate, with counts of all refusals and limits."""
+    """Return the status of the torques: state of the gate, counts of refusals and limits."""
     status = process.gate
     wrong = torque.failure or status.state is State.FAULT
     level = (DiagnosticStatus.ERROR if wrong else
@@ -78,31 +81,31 @@ def _torque_status(name: str, torque: TorqueSupervisor, process: TorqueStatus,
               'silences of joint states bridged': status.bridged,
               **{f'refused: {kind}': n for kind, n in status.refused.items()},
               **{f'limited by {which}: {joint}': n for (which, joint), n in status.limited.items()}}
-    return _status(level, f'{name}: torque', message, '', values)
+    return _status(level, f'{name}: torque', message, values)
 
 
 def _contact_status(name: str, contact: ContactStatus, parameters: ObserverParameters,
                     rate: float) -> DiagnosticStatus:
-    """Return external torques, and the largest ones without contact."""
+    """Return the status of the contact: external torques, and the largest ones without contact."""
     values: dict[str, Any] = {'effort meaning': parameters.effort_meaning,
                               'contacts': contact.contacts}
     if not contact.on:
-        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {contact.reason}', '',
+        return _status(DiagnosticStatus.OK, f'{name}: contact', f'off: {contact.reason}',
                        values)
     for what, numbers in (('external', contact.torque), ('free peak', contact.peaks)):
         values.update({f'{what}: {name}': f'{x:.3g}' for name, x in numbers.items()})
     reason = contact.reason or ('' if rate else 'no joint states are received')
     if reason:
-        return _status(DiagnosticStatus.WARN, f'{name}: contact', reason, '', values)
+        return _status(DiagnosticStatus.WARN, f'{name}: contact', reason, values)
     return _status(DiagnosticStatus.OK, f'{name}: contact',
                    f'contact: {", ".join(contact.joints)}' if contact.contact else 'no contact',
-                   '', values)
+                   values)
 
 
-def _status(level: bytes, name: str, message: str, hardware_id: str,
+def _status(level: bytes, name: str, message: str,
             values: Mapping[str, Any]) -> DiagnosticStatus:
     return DiagnosticStatus(
-        level=level, name=name, message=message, hardware_id=hardware_id,
+        level=level, name=name, message=message,
         values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
 
 

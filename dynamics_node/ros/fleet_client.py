@@ -49,7 +49,7 @@ class FleetReplies(NamedTuple):
 
 
 class FleetClient:
-    """The dynamics nodes of a fleet, called at once: the slowest reply takes the time, not the sum.
+    """The dynamics nodes of a fleet, called at once: a call takes as long as the slowest reply.
 
     A robot that refuses or does not reply is in `errors` of the result; the others are not
     affected.
@@ -61,9 +61,8 @@ class FleetClient:
 
         :param names: dynamics nodes, with their namespaces; None: at each call, all that
             the ROS graph has.
-        :param timeout: greatest time until all replies are there [s].
-        :param discovery: greatest time of it to wait for the service of a node that is not known,
-            or not running [s].
+        :param timeout: greatest time until all replies have arrived [s].
+        :param discovery: part of the timeout in which the service of a node must be found [s].
         """
         self._node, self._names = node, names
         self._timeout, self._discovery = timeout, min(discovery, timeout)

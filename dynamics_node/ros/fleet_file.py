@@ -54,7 +54,7 @@ def read_fleet(path: str | os.PathLike, arguments: Collection[str]) -> dict[str,
 def _namespace(path: str | os.PathLike, name: object) -> str:
     if not isinstance(name, str) or not NAMESPACE.match(name):
         raise DynamicsError(f'{path} has a robot named {shown(name)}; its name is its namespace: '
-                            'letters, digits and _, the first one no digit, such as arm_1')
+                            'letters, digits and _, not beginning with a digit, such as arm_1')
     return name.strip('/')
 
 

@@ -1,4 +1,4 @@
-"""Give memory that is not in use any more back to the system.
+"""Return freed memory to the system.
 
 The allocator of glibc keeps freed memory for later: after one reply of 100 MB, a process would keep
 most of that for ever.
@@ -12,7 +12,7 @@ from typing import Any
 from dynamics_node.errors import FileError
 from dynamics_node.files import read_file
 
-MUCH = 16_000_000   # [bytes] freed, that are given back
+MUCH = 16_000_000   # [bytes] of freed memory; less is not given back
 PAGE = os.sysconf('SC_PAGE_SIZE')
 
 
@@ -39,13 +39,13 @@ class MemoryReturn:
         if self._info is not None:
             self._info.restype = _MallocInfo
             self._trim = library.malloc_trim
-        # [bytes] that are free, as the allocator counts, but not resident
+        # [bytes] that the allocator counts as free, though they were given back; resident memory
         self._given_back = self._resident = 0
         with suppress(FileError):
             self._resident = resident()
 
     def check(self) -> None:
-        """Give freed memory back if it is much; nothing if memory cannot be measured now."""
+        """Give freed memory back if there is MUCH of it, and memory can be measured now."""
         if self._info is not None:
             with suppress(FileError):   # the process has no file descriptor left, for example
                 self._check()

@@ -1,4 +1,4 @@
-"""Judge whether the node can serve: robot, base, joint states; remind of what is missing.
+"""Check for robot, base state and joint states; decide when to log which of them is missing.
 
 Diagnostics and log use the same messages. Independent of rclpy.
 """
@@ -33,7 +33,7 @@ class Health(NamedTuple):
 
 
 def health(node_state: NodeState, refusals: Sequence[str] = ()) -> Health:
-    """Return what is missing.
+    """Return the Health of the node: the first thing that is missing, if any.
 
     :param refusals: why messages with the state of the base were refused.
     """

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 
 
 def logged(transition: Callable) -> Callable:
-    """Return a lifecycle transition that is logged, with its exceptions; rclpy ignores them.
+    """Return a lifecycle transition that is logged, with its exceptions, which rclpy ignores.
 
     :param transition: on_<name> of a node that has a Log.
     """

@@ -373,7 +373,7 @@ class DynamicsNode(DeclaringNode):
         self._remind()
 
     def _remind(self) -> None:
-        """Log what the node waits for, rarely, while it is active."""
+        """Log what is missing, at the times of the Reminder, while the node is active."""
         found = health(self.node_state, self._base_refusals)
         text = self._reminder.check(found, time.monotonic()) if self.service_runner.active else ''
         if text:

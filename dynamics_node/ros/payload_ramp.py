@@ -1,7 +1,7 @@
 """Compute the effective payloads at any time, with linear transitions. Independent of ROS.
 
-In a transition a share of the mass and inertia of a payload is effective, which goes linearly from
-0 to 1, or back to 0. A share of a rigid payload is a rigid payload, and so is the sum of two at one
+In a transition, a share of the mass and inertia of a payload is effective. It goes linearly from 0
+to 1, or back to 0. A share of a rigid payload is a rigid payload, and so is the sum of two at one
 frame: the robot is physically consistent at any time.
 
 If a complete payload is replaced, it ramps out in the duration of that call; no later call extends

@@ -1,4 +1,4 @@
-"""Fork processes of the node before rclpy is loaded; each runs main() of a module when told to.
+"""Fork processes of the node before rclpy is loaded; each runs main() of a module on request.
 
 They share the memory of what was imported before, and import the rest while the serving process
 does so. A new interpreter would import all of it again. Once rclpy is loaded, a process is not
@@ -66,7 +66,7 @@ class PreparedProcess:
     """A forked process, with the methods of subprocess.Popen that the node uses.
 
     :ivar pid: of the process.
-    :ivar returncode: None while it runs, as that of Popen.
+    :ivar returncode: None while it runs, as in Popen.
     """
 
     def __init__(self, module: str) -> None:
@@ -82,7 +82,7 @@ class PreparedProcess:
         its.close()
 
     def tell(self, descriptors: Sequence[int], arguments: Sequence[str]) -> bool:
-        """Let the process run main(); return whether it will."""
+        """Send the arguments with which the process runs main(); return whether it still runs."""
         with self._control:
             self._control.settimeout(TOLD)
             try:
@@ -123,7 +123,7 @@ class PreparedProcess:
 
 
 def _import_shared() -> bool:
-    """Import what the processes share; return False where a part of ROS is absent."""
+    """Import the modules that the processes share; return False if a part of ROS is missing."""
     try:
         for each in SHARED:
             import_module(each)

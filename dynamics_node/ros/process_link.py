@@ -60,7 +60,7 @@ class Link:
         return True
 
     def close(self) -> None:
-        """Close the connection, after FLUSH at the latest; both ends are told."""
+        """Close the connection, after FLUSH at the latest; on_end is called at both ends."""
         with self._changed:
             self._changed.wait_for(lambda: not self._unsent or not self._open, FLUSH)
         self._stop_sending()

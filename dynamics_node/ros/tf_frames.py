@@ -1,7 +1,8 @@
 """Find the pose of a frame of another tree (`map`, a camera) in the root of the robot, by tf2.
 
-In the serving process: a torque process would deserialise every message on /tf between two torques.
-tf2_ros is optional. It is imported, and /tf is subscribed to, when the first such frame is met.
+It runs in the serving process: the torque process would have to deserialise every message on /tf
+between two torques. tf2_ros is optional. It is imported, and /tf is subscribed to, when the first
+such frame is needed.
 """
 
 from __future__ import annotations

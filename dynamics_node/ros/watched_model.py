@@ -32,8 +32,8 @@ EVERY = 2.0      # [s] between two requests
 PATIENCE = 6.0   # [s] after which a node that does not answer is shown by its description alone
 UNANSWERED = ('The node does not answer requests for its parameters: locked joints, armature, '
               'friction, springs and loops that they set are not known to this page')
-DIFFERENT = ('The model of this page differs from that of the node: its torques can differ from '
-             'the wanted ones')
+DIFFERENT = ('The model of this page differs from the model of the node: its torques can differ '
+             'from the wanted ones')
 FRICTION = ('damping', 'friction', *FrictionTerms._fields)
 
 
@@ -158,7 +158,7 @@ class WatchedModel:
                                  **further)
 
     def _compared(self, model_id: str) -> str:
-        """Return what the page must say if the robot here is not that of the node."""
+        """Return the note for the page if the robot here differs from the robot of the node."""
         current = self._current
         for name in set(current.payloads) - set(self._payloads):
             current.remove_payload(name, 0.0)

@@ -42,8 +42,8 @@ class SafetySettings:
         0.5, 'A reference older than this is a fault, in modes that follow a reference.', 's',
         (0.001, 60.0))
     max_clock_step: float = parameter(
-        0.2, 'A step of the clock longer than this, compared with a clock that is never set, is a '
-        'fault; of simulated time, any longer step.', 's', (0.002, 10.0))
+        0.2, 'A longer step of the clock, compared with a clock that is never set, is a fault. In '
+        'simulated time, every longer step is a fault.', 's', (0.002, 10.0))
 
     # Rates of change
     ramp_in_time: float = parameter(
@@ -55,9 +55,9 @@ class SafetySettings:
         'that holds the arm still. zero: for a drive that is idle while brakes hold the arm.',
         one_of=UNKNOWN_STARTS)
     start_tolerance: float = parameter(
-        0.2, 'Share of the effort limit by which a measured effort at which the ramp on enable '
-        'would start may be outside of zero to the torque that balances gravity. A greater one '
-        'is refused: it would fling the arm.', '', (0.0, 1.0))
+        0.2, 'Share of the effort limit by which the measured effort, where the ramp on enable '
+        'starts, may lie outside of the range from zero to the torque that balances gravity. '
+        'Further outside, enable is refused: it would fling the arm.', '', (0.0, 1.0))
     ramp_out_time: float = parameter(
         0.3, 'Duration of the ramp from the last torque to the safe torque.', 's',
         (0.0, EXIT_TIME))
@@ -109,10 +109,11 @@ class SafetySettings:
         0.05, 'Distance beyond a position limit that is a fault; at most a tenth of the range of '
         'the joint.', 'rad or m', (0.0, 10.0))
     velocity_margin: float = parameter(
-        0.2, 'Share of the velocity limit, below it, in which torques along the motion fade; they '
-        'are zero at the limit, gravity excepted.', '', (0.0, 1.0))
+        0.2, 'Share of the velocity limit: torques along the motion fade in the range of this '
+        'width below the limit; at the limit they are zero, gravity excepted.', '', (0.0, 1.0))
     velocity_tolerance: float = parameter(
-        0.2, 'Share of the velocity limit by which exceeding it is a fault.', '', (0.0, 10.0))
+        0.2, 'Share of the velocity limit: exceeding the limit by this much is a fault.', '',
+        (0.0, 10.0))
     jump_tolerance: float = parameter(
         0.1, 'Two successive positions that differ by more than this plus velocity limit x time '
         'are a fault.', 'rad or m', (1e-6, 10.0))

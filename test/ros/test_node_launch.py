@@ -5,6 +5,7 @@
 
 import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,17 @@ def test_every_argument_of_a_parameter_names_a_parameter_of_the_node():
     of_joints = {ast.literal_eval(key): ast.literal_eval(value.elts[0]) for key, value in zip(
         *(lambda table: (table.keys, table.values))(assigned('dynamics', 'OF_JOINTS')))}
     assert set(of_joints) <= set(declared('dynamics')) and set(of_joints.values()) <= set(DECLARED)
+
+
+def test_the_argument_mode_describes_every_mode():
+    """A new mode too."""
+    from dynamics_node.ros.parameters.declared import DECLARED
+    text = next(ast.literal_eval(keyword.value) for call in ast.walk(ast.parse(
+        path_of('dynamics').read_text())) if isinstance(call, ast.Call)
+        and call.args and getattr(call.args[0], 'value', '') == 'mode'
+        for keyword in call.keywords if keyword.arg == 'description')
+    named = set(re.findall(r'\w+', text))
+    assert set(DECLARED['torque.mode'].metadata['one_of']) <= named
 
 
 def test_the_demo_starts_in_a_pose_that_needs_torques():

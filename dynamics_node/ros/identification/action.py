@@ -73,7 +73,7 @@ class IdentificationServer:
         self._work = None
 
     def defer(self, service: Service) -> None:
-        """Let a service defer its reply, whose job runs here."""
+        """Let a service defer its replies; their jobs run in the worker of this server."""
         defer_replies(service, self._begin)
 
     def _begin(self, deferred: DeferredReply, _: bytes, send: Send) -> None:
@@ -166,7 +166,7 @@ class IdentificationServer:
         publish(handle.publish_feedback, feedback, self._log)
 
     def log_failure(self, text: str) -> None:
-        """Log a bug."""
+        """Log an internal error."""
         self._log.error(f'identify failed, please report this:\n{text}')
 
 

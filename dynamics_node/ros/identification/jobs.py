@@ -60,13 +60,13 @@ class Outcome(NamedTuple):
     rms_torque: np.ndarray
     error: float
     error_share: float
-    reasons: tuple          # not to use the values
+    reasons: tuple          # why the values must not be used
     gain: float
     condition: float
     samples: int
     urdf: str
     friction_yaml: str
-    friction: str           # its law, and what it gained
+    friction: str           # the law, and by how much it reduces the torque error
     drive: dict             # {name in DRIVE: {joint: value}}
     warnings: tuple
     files: list
@@ -83,11 +83,11 @@ class IdentifyJob(NamedTuple):
     options: IdentificationOptions = IdentificationOptions()
     cutoff: float | None = None
     output: str = ''         # folder; empty: no files
-    folders: SharedFolders = SharedFolders(('/',))   # that no link in a recording may leave
+    folders: SharedFolders = SharedFolders(('/',))   # no link in a recording may leave them
     validation: str = ''     # path; empty: the end of the recording
     overwrite: bool = True   # whether files in the output folder may be replaced
     columns: tuple[str, ...] = ()   # of a table without a header
-    drives: Drives = Drives()       # that recorded the file
+    drives: Drives = Drives()       # of the robot that was recorded
     model_id: str = ''              # of the robot
 
     def run(self, joint_states: JointStates, progress: Callable[[float, str], None],
@@ -130,7 +130,7 @@ class IdentifyJob(NamedTuple):
         return joint_side(self.robot, self._read(field, path), *self.drives)
 
     def _read(self, field: str, path: str) -> RawRecording:
-        """Return a recording; refuse links that leave the folders, and bombs."""
+        """Return a recording; refuse links that leave the folders, and files beyond the memory."""
         self.folders.check_links(field, path)
         try:
             return read_recording(path, self.topic, self.columns)
@@ -188,7 +188,7 @@ def without_drives(robot: Robot) -> Robot:
 
 
 def with_drives_of(robot: Robot, done: Any) -> Any:
-    """Return an identification with the rotors and friction of another robot, before and after."""
+    """Return an identification whose rotors and friction, old and new, are those of a robot."""
     found = done.result
     values, known = found.values.copy(), parameter_values(robot, found.layout)
     before = found.before.copy()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 SHARE = 0.5                     # of the memory of the machine
 LEAST = 2_000_000_000           # [bytes] on small machines
-# Where memory runs out, the kernel ends this process before the node: 0 is as others, 1000 first.
+# If memory runs out, Linux ends this process before the node: 0 as other processes, 1000 first.
 OUT_OF_MEMORY = '500'
 
 

@@ -35,9 +35,9 @@ TRAJECTORY_NUMBER = 100e-9
 RESTART = 4e-6        # [s] of inverse kinematics, for each degree of freedom
 # [s] without kernels, for each degree of freedom of one state
 INVERSE, FORWARD, TERMS, DERIVATIVES = 65e-6, 170e-6, 530e-6, 1.2e-3
-DIRECTIONAL = 0.7e-3  # along a scalar; the same again for the geometry
+DIRECTIONAL = 0.7e-3  # directional derivative; once more if the geometry changes
 TENSOR = 0.4e-3       # dM/dq or Christoffel symbols, for each pair of degrees of freedom
-FRAME = 0.2e-3        # pose, twist, Jacobian and its rate of a frame; an acceleration as each
+FRAME = 0.2e-3        # each of pose, twist, Jacobian, its rate and acceleration of a frame
 REACTIONS = 70e-6     # wrenches and accelerations of all joints, or of a sensor; poses of all links
 CONSTRAINED = 0.6e-3
 CLOSED_TERMS = 1.6e-3   # of a closed mechanism
@@ -55,7 +55,7 @@ PARTS = {'pose': ('position', 'orientation'), 'position': ('position',),
 
 
 class Duration(NamedTuple):
-    """What the limits apply to."""
+    """The number of states and the estimated time of a request, to which limits apply."""
 
     states: int      # in the request: states, or points of a trajectory
     seconds: float   # estimated

@@ -1,7 +1,7 @@
 """Run the handler of a service in a worker process, with the robot and state of the request.
 
-A RequestJob contains what the handler reads of the node, as it was when the request arrived: a
-robot or payload that is set later does not change the reply.
+A RequestJob contains the robot and the state that the node had when the request arrived. So a robot
+or payload that is set later does not change the reply.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def request_job(node_state: NodeState, service: str, request: Any, steady: float
 
 
 class JobState:
-    """What the handlers read of a NodeState, in a worker process."""
+    """The part of a NodeState that handlers read, in a worker process."""
 
     def __init__(self) -> None:
         self._steady = 0.0

@@ -22,7 +22,7 @@ START = 60.0   # [s] for a process to start: it has to import NumPy and the mess
 
 
 class PoolWorker(Protocol):
-    """What the pool needs of a RequestWorker."""
+    """The part of a RequestWorker that the pool uses."""
 
     begun: float | None
     failure: str
@@ -47,7 +47,7 @@ class _Work(NamedTuple):
     client: bytes
     job: Any
     on_end: Callable[[WorkerMessage], None]
-    since: float   # arrival; once a worker has it, that time [s]
+    since: float   # time of its arrival; while it is computed, time when that began [s]
     size: int      # of the request [bytes]
 
 
@@ -157,7 +157,7 @@ class RequestPool:
         if now - worker.begun <= limit:
             return ''
         self.refused['max_duration'] += 1
-        advice = ('; kernels of this robot are still being compiled: ask again later'
+        advice = ('; kernels of this robot are still being compiled: try again later'
                   if work.job.compiling else '')
         return (f'the request was stopped after {now - worker.begun:.3g} s; service.max_duration '
                 f'is {limit:g} s{advice}')

@@ -1,7 +1,7 @@
 """Run a worker process: compute one request after the other.
 
-The node starts it with one end of their connection. The process ends when the connection does: the
-node has closed it, or has ended in any other way.
+The node starts it with one end of their connection. The process ends when the connection ends,
+because the node has closed it or has itself ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dynamics_node.ros.long_requests.request_job import JobState, RequestJob
 from dynamics_node.ros.process_link import Link
 from dynamics_node.ros.torque.records import KernelCached, KernelWanted
 
-IDLE = 1.0   # [s] after which the last reply has been sent, and its memory is free
+IDLE = 1.0   # [s] without a job; by then the last reply has been sent, and its memory is free
 READY = WorkerMessage('ready', ())
 # If memory runs out, Linux ends this process before the node: 0 as other processes, 1000 first.
 OUT_OF_MEMORY = '500'

@@ -1,4 +1,4 @@
-"""Refuse what exceeds a cap: a parameter with the greatest count of something that the node takes.
+"""Refuse input that exceeds a cap: a parameter with the greatest permitted count of something.
 
 The caps are the whole numbers max_* of service.py (requests) and model_size.py (robots). While
 torques are enabled, a cap whose name ends in _with_torques applies in addition to the one without.
@@ -18,7 +18,7 @@ WITH_TORQUES = '_with_torques'
 
 
 class CapExceeded(DynamicsError):
-    """Something that the node refuses because of its size.
+    """A request or a description is too large.
 
     :ivar parameter: name of the cap.
     """
@@ -42,7 +42,7 @@ class Caps(NamedTuple):
     def check(self, parameter: str, count: int, what: str) -> None:
         """Raise a CapExceeded if a count exceeds its cap.
 
-        :param what: is counted, in the plural.
+        :param what: name of the counted things, in the plural.
         """
         names = (parameter, parameter + WITH_TORQUES) if self.torques else (parameter,)
         for name in names:

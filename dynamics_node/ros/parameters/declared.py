@@ -5,8 +5,8 @@ observer.py, `service.*` in service.py, `model.*` in model_size.py, `safety.*` i
 safety/settings.py. `ros2 param describe`, the check of every change and config/dynamics_node.yaml
 are made from these declarations.
 
-A PerJoint is a map in YAML, several parameters in ROS: `torque.kp.default` of all joints without
-one of their own, `torque.kp.<joint>` of one joint. The latter exist while they have a value.
+A PerJoint is one map in YAML and several parameters in ROS: `torque.kp.<joint>` for one joint,
+`torque.kp.default` for the others. `torque.kp.<joint>` exists only while it has a value.
 """
 
 from collections.abc import Mapping
@@ -32,13 +32,14 @@ class ModelParameters:
     """Robot and measured state."""
 
     autostart: bool = parameter(
-        True, 'Configure and activate at start; false: a lifecycle manager does.', read_only=True)
+        True, 'Configure and activate at start; false: a lifecycle manager does it.',
+        read_only=True)
     robot_description: str = parameter(
         '', 'URDF text or path of a URDF file, used until a message on the topic '
         'robot_description.')
     frame_prefix: str = parameter(
         '', 'Prefix of the names of all frames in messages, as in robot_state_publisher; example: '
-        'left/. Names that the node receives may have it, names that it sends do.', read_only=True)
+        'left/. Received names may have it; sent names always have it.', read_only=True)
     base: str = parameter('fixed', 'How the root link is connected to the world.', one_of=BASES)
     base_state: str = parameter(
         'odometry', 'Source of the state of a floating base: topic odom, or topics base_pose and '
@@ -56,14 +57,14 @@ class ModelParameters:
     stribeck_friction: PerJoint = parameter(
         PerJoint(), 'Friction above Coulomb friction near rest, see docs/friction.md.', 'N m or N')
     stribeck_speed: PerJoint = parameter(
-        PerJoint(), 'Speed at which half of stribeck_friction is left; of other joints 0.1.',
+        PerJoint(), 'Speed at which half of stribeck_friction is left; 0.1 for joints not named.',
         'rad/s or m/s')
     friction_asymmetry: PerJoint = parameter(
-        PerJoint(), 'Half of Coulomb friction in positive minus that in negative direction.',
-        'N m or N')
+        PerJoint(), 'Half of the difference of Coulomb friction, positive minus negative '
+        'direction.', 'N m or N')
     damping_asymmetry: PerJoint = parameter(
-        PerJoint(), 'Half of viscous friction in positive minus that in negative direction.',
-        'N m s/rad or N s/m')
+        PerJoint(), 'Half of the difference of viscous friction, positive minus negative '
+        'direction.', 'N m s/rad or N s/m')
     constraints: str = parameter(
         '', 'Closed loops of the robot: YAML text or path of a YAML file with the lists '
         'constraints and passive, see docs/constraints.md; empty: none.')
@@ -75,13 +76,13 @@ class ModelParameters:
         0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
         bounds=(1e-6, 10.0))
     friction_speeds: PerJoint = parameter(
-        PerJoint(), 'The same of some joints, instead of friction_speed.', 'rad/s or m/s')
+        PerJoint(), 'Values of friction_speed for single joints.', 'rad/s or m/s')
     compile: bool = parameter(
         True, 'Compile the robot to machine code in the background; false: use NumPy.')
     missing_velocity: str = parameter(
         'difference', 'Velocity of joints without a finite velocity in joint_states. difference: '
-        'the filtered difference of positions. fault: unknown, which is a fault while torques are '
-        'enabled, and refuses requests that need it.', one_of=MISSING_VELOCITIES)
+        'the filtered difference of positions. fault: none; this is a fault while torques are '
+        'enabled, and requests that need the velocity are refused.', one_of=MISSING_VELOCITIES)
     velocity_filter_time: float = parameter(
         0.02, 'Time constant of the filter, with missing_velocity: difference.', 's',
         bounds=(0.0, 0.1))
@@ -92,8 +93,9 @@ class ModelParameters:
     overwrite_files: bool = parameter(
         False, 'Whether ~/identify may replace files in its output folder.', read_only=True)
     max_state_age: float = parameter(
-        5.0, 'Greatest age of a measured state that fills in missing values of a request; an older '
-        'one is refused, and a warning on /diagnostics. 0: no limit.', 's', bounds=(0.0, 3600.0))
+        5.0, 'Greatest age of the measured state that fills in missing values of a request. If it '
+        'is older, the request is refused, and /diagnostics has a warning. 0: no limit.', 's',
+        bounds=(0.0, 3600.0))
 
 
 class NodeParameters(NamedTuple):

@@ -2,7 +2,7 @@
 
 The number of one joint, such as `torque.kp.joint_1`, is declared when it is given: at start or by
 `ros2 param set`. `ros2 param delete` removes it. Therefore the node allows undeclared parameters,
-and `changed_values` refuses those that are no parameters.
+and `changed_values` refuses names that belong to no declared parameter.
 """
 
 from __future__ import annotations

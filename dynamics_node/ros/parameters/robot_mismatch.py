@@ -1,8 +1,8 @@
-"""Find the parameters that do not fit a robot, and say in words what would.
+"""Find the parameters that do not fit a robot, and explain which values are valid.
 
-A parameter is refused if it does not fit the robot that its set leads to. Parameters of the same
-node that no longer fit afterwards, because the robot has other joints for instance, are kept and
-reported: torques cannot be enabled until they are set or deleted, in any order.
+A set of parameters is refused if one of them does not fit the robot that the set leads to. Other
+parameters that no longer fit afterwards, for instance because the robot has other joints, are kept
+and reported: torques cannot be enabled until they are set or deleted, in any order.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def check_fit(robot: Robot, parameters: NodeParameters, changed: Collection[str]
 
 
 def misfits(robot: Robot, parameters: NodeParameters) -> list[Misfit]:
-    """Return what does not fit a robot."""
+    """Return the Misfits of all parameters."""
     return [*torque_misfits(robot, parameters.torque, parameters.safety),
             *_unknown_joints(robot, 'trajectory.', parameters.trajectory),
             *_observer_misfits(robot, parameters.observer)]
 
 
 def torque_misfits(robot: Robot, p: TorqueParameters, settings: SafetySettings) -> list[Misfit]:
-    """Return what of `torque.*` and `safety.*` does not fit a robot."""
+    """Return the Misfits of `torque.*` and `safety.*`."""
     found = [*_unknown_joints(robot, 'torque.', p), *_joint_misfits(robot, p),
              *_refused(lambda: _check_stiffness(p), 'torque.task_stiffness')]
     return found or [*_mode_misfits(robot, p), *_limit_misfits(robot, p, settings)]
@@ -71,9 +71,10 @@ def torque_misfits(robot: Robot, p: TorqueParameters, settings: SafetySettings) 
 
 def torque_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings
                   ) -> tuple[str, GateLimits | None, np.ndarray]:
-    """Return why parameters do not fit a robot, its GateLimits, and the joints whose age counts.
+    """Return (reason, GateLimits, indices of the joints whose age counts).
 
-    '', or without limits and joints.
+    The reason says why the parameters do not fit the robot; '' if they do. With a reason, the
+    limits are None and there are no joints.
     """
     for misfit in torque_misfits(robot, p, settings):
         return misfit.reason, None, np.zeros(0, dtype=int)
@@ -81,7 +82,7 @@ def torque_limits(robot: Robot, p: TorqueParameters, settings: SafetySettings
 
 
 def _joint_misfits(robot: Robot, p: TorqueParameters) -> Iterator[Misfit]:
-    """Yield what else of `torque.*` names joints or links which the robot lacks."""
+    """Yield the Misfits of `torque.joints` and `torque.task_frame`."""
     yield from _refused(lambda: limits_of(robot, driven_joints(robot, p)), 'torque.joints')
     yield from _refused(lambda: p.task_frame and robot.model.frame(p.task_frame),
                         'torque.task_frame')
@@ -121,7 +122,7 @@ def _observer_misfits(robot: Robot, p: ObserverParameters) -> Iterator[Misfit]:
 
 
 def _unknown_joints(robot: Robot, section: str, p: Any) -> Iterator[Misfit]:
-    """Yield the numbers of joints which the robot lacks, one by one: each can be deleted alone."""
+    """Yield the parameters of joints that the robot lacks, one by one: each can be deleted."""
     known = set(robot.dof_names)
     for f in fields(p):
         value = getattr(p, f.name)

@@ -16,12 +16,12 @@ class ServiceParameters:
         200_000, 'Greatest number of states, or points of a trajectory, in one request.',
         bounds=(1, 100_000_000))
     max_states_with_torques: int = parameter(
-        20_000, 'The same while torques are enabled.', bounds=(1, 100_000_000))
+        20_000, 'Value of max_states while torques are enabled.', bounds=(1, 100_000_000))
     max_reply: int = parameter(
         100_000_000, 'Greatest number of bytes of the numbers in one reply.',
         bounds=(1000, 1_000_000_000))
     max_reply_with_torques: int = parameter(
-        10_000_000, 'The same while torques are enabled.', bounds=(1000, 1_000_000_000))
+        10_000_000, 'Value of max_reply while torques are enabled.', bounds=(1000, 1_000_000_000))
     max_entries: int = parameter(
         10_000, 'Greatest number of entries of a list that is not counted by another parameter: '
         'names, or numbers of one state.', bounds=(1, 1_000_000))

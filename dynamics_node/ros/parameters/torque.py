@@ -59,9 +59,9 @@ class TorqueParameters:
         50.0, 'Greatest rate of messages on ~/state; 0: the topic does not exist.', 'Hz',
         bounds=(0.0, 1000.0), read_only=True)
     realtime_priority: int = parameter(
-        50, 'Priority of the torque process, SCHED_FIFO, and its memory locked; 0: as any other '
-        'process. Needs a permission, see docs/torque.md; without it all works, at normal '
-        'priority.', '1', bounds=(0, 99), read_only=True)
+        50, 'SCHED_FIFO priority of the torque process, whose memory is then locked too; 0: '
+        'normal scheduling. Needs a permission, see docs/torque.md; without it the process runs at '
+        'normal priority.', '1', bounds=(0, 99), read_only=True)
     cpu: tuple = parameter(
         (-1,), 'Numbers of the cores that the torque process runs on; [-1]: any.', read_only=True,
         check=core_numbers)
@@ -99,12 +99,12 @@ class TorqueParameters:
         'rad or m', bounds=(0.0, 10.0))
     hold_reference: bool = parameter(
         True, 'Hold the last position after the end of a reference. false, for streamed '
-        'references: safety.max_reference_age after the end is a fault.')
+        'references: safety.max_reference_age after the end, torques end in a fault.')
     effort_limits: PerJoint = parameter(
         PerJoint(), 'Effort limits instead of those in the URDF.', 'N m or N',
         bounds=(1e-6, LARGEST))
     slew_limits: PerJoint = parameter(
-        PerJoint(), 'Slew limits instead of those of safety.slew_time.', 'N m/s or N/s',
+        PerJoint(), 'Slew limits instead of those from safety.slew_time.', 'N m/s or N/s',
         bounds=(1e-6, LARGEST))
     task_frame: str = parameter(
         '', 'Mode task_space: link that keeps its pose on enable, and frame of references that '
@@ -181,7 +181,7 @@ def check_gain_source(p: TorqueParameters) -> None:
 
 
 def check_whole_body(robot: Robot, p: TorqueParameters) -> None:
-    """Raise a DynamicsError if parameters ask for what mode whole_body does not have."""
+    """Raise a DynamicsError if a parameter has a value that mode whole_body does not support."""
     if p.driver != 'full':
         raise DynamicsError(f"torque.driver is '{p.driver}'; mode whole_body needs full: a driver "
                             'that adds nothing')
@@ -278,7 +278,7 @@ def check_posture(robot: Robot, name: str, value: float) -> None:
 
 
 def live_differ(old: TorqueParameters, new: TorqueParameters) -> bool:
-    """Return whether a parameter differs to which the published torque goes over."""
+    """Return whether a parameter differs whose change is blended into the published torque."""
     return any(getattr(old, name) != getattr(new, name) for name in LIVE)
 
 

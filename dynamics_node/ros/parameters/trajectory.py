@@ -1,4 +1,4 @@
-"""Declare the parameters `trajectory.*`: what a goal of ~/follow_joint_trajectory leaves out."""
+"""Declare the parameters `trajectory.*`: defaults of goals of ~/follow_joint_trajectory."""
 
 from dataclasses import dataclass
 

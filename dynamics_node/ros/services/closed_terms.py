@@ -1,4 +1,4 @@
-"""Read requests about a closed mechanism; fill the terms of ~/dynamics_terms of one."""
+"""Read requests about a closed mechanism; fill the reply of ~/dynamics_terms about one."""
 
 from typing import Any
 

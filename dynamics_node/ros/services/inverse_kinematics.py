@@ -33,15 +33,15 @@ ARGUMENTS = {'pose.position': 'position', 'pose.orientation': 'orientation'}  # 
 
 def inverse_kinematics(node_state: NodeState, request: InverseKinematics.Request,
                        response: InverseKinematics.Response) -> InverseKinematics.Response:
-    """Fill an InverseKinematics response; for an unreachable target with success and not solved."""
+    """Fill an InverseKinematics response; an unreachable target gives success, but not solved."""
     state = _start(node_state, request)
     robot = state.robot
     if not request.targets:
         raise DynamicsError('targets is empty; expected at least one')
     targets = [_of_target(k, target_of, state, message)
                for k, message in enumerate(request.targets)]
-    # Compiles about a second, once for each set of targets. Without a kernel, a pose out of reach
-    # of a 7-axis arm takes three seconds.
+    # Compilation takes about a second, once for each set of targets. Without a kernel, a pose that
+    # a 7-axis arm cannot reach takes three seconds.
     with suppress(DynamicsError):  # compilation may be switched off
         robot.compile(wait=True, targets=targets)
     found = robot.inverse_kinematics(targets, state.q, request.tolerance, request.restarts)

@@ -33,16 +33,16 @@ LISTS_OF_TYPE = {('OperationalSpace_Request', 'frames'): 'service.max_targets',
 
 
 class _Count(NamedTuple):
-    """Something that is counted in a message."""
+    """One count in a message, and its cap."""
 
     field: str
     parameter: str                  # its cap
     of: Callable[[Any], int]        # value of the field -> count
-    what: str                       # is counted
+    what: str                       # name of the counted things
 
 
 class _Plan(NamedTuple):
-    """All that is counted in a message."""
+    """All counts in a message."""
 
     counts: tuple[_Count, ...]
     messages: tuple[str, ...]       # fields that are a message with something to count

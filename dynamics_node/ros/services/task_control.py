@@ -24,7 +24,7 @@ from dynamics_node.task_space.tasks import Task
 
 def task_control(node_state: NodeState, request: TaskControl.Request,
                  response: TaskControl.Response) -> TaskControl.Response:
-    """Fill a TaskControl response; for an infeasible problem with success and without torques.
+    """Fill a TaskControl response; an infeasible problem gives success, but no torques.
 
     A controller usually sends the same contacts in each request: kernels are compiled for them, for
     a limited number of sets (robot_kernels.MOST_SETS).

@@ -1,4 +1,4 @@
-"""Refuse fields that a request gives but that are not read: otherwise a mistake stays unseen."""
+"""Refuse fields of a request that are given but not read: otherwise mistakes stay unnoticed."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from dynamics_node.ros.topic_qos import SENSOR, overridable
 
 
 class BaseStateOwner(Protocol):
-    """What a BaseStateSubscription reads, and the state that it changes; NodeState is one."""
+    """The data that a BaseStateSubscription reads and changes, such as a NodeState."""
 
     parameters: Any       # with base_state and frame_prefix
     measured_state: Any   # MeasuredState; None while there is no robot

@@ -111,7 +111,7 @@ class StampedReader:
     """Read joint states; give a stamp to those without."""
 
     def __init__(self, clock: StampClock) -> None:
-        """Take the clock that stamps messages; it is told the stamps in simulated time."""
+        """Take the clock that stamps messages; in simulated time it also receives their stamps."""
         self._clock, self._reader = clock, JointStateReader()
 
     def read(self, data: bytes, arrived: int = 0) -> tuple[int, Reading | None]:

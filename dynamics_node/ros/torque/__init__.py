@@ -1,6 +1,7 @@
-"""The torque process: from the measured state to a torque on a topic; external torques.
+"""Compute torques and external torques in a process of their own, and watch that process.
 
-In the serving process: supervisor, process, watchdog_process. In the torque process: process_main,
-torque_node, topics, pipeline, external_torque, watched_loop, realtime, huge_pages. In the watchdog
-process: watchdog_main, watchdog, realtime. Between them: link, records, last_torque.
+Begin with pipeline.py: it turns a measured state into a permitted torque. The serving process runs
+supervisor, process, watchdog_process and joint_state_source; the torque process starts in
+process_main and torque_node; the watchdog process starts in watchdog_main. They communicate by
+ros/process_link, records, last_torque and ros/state/joint_state_ring.
 """

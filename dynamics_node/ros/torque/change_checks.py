@@ -127,7 +127,7 @@ def _torque(controller: AnyController, present: Present) -> np.ndarray:
 def check_mode_change(before: str, after: str, steady: bool) -> None:
     """Raise a DynamicsError if the mode would change during a ramp or another change.
 
-    :param steady: whether the torque is that of one controller, without a ramp.
+    :param steady: whether one controller alone determines the torque, without a ramp.
     """
     if before != after and not steady:
         raise DynamicsError('torque.mode cannot change while torques ramp or go over to other '

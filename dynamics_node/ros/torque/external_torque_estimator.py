@@ -110,7 +110,7 @@ class ExternalTorqueEstimator:
         return ExternalTorqueEstimate(stamp, torque, contact)
 
     def _missing(self, measured: MeasuredSnapshot) -> str:
-        """Return a message about quantities that the state lacks; '' if it is complete."""
+        """Return a message about quantities missing in the state; '' if it is complete."""
         names = self.observer.robot.dof_names
         for what, values in (('effort', measured.effort), ('velocity', measured.v)):
             if np.isnan(values).any():

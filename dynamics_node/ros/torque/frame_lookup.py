@@ -1,4 +1,4 @@
-"""Ask the serving process where the frame of a reference is, if it is no link of the robot."""
+"""Request the pose of a reference's frame from the serving process, if it is no link."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FrameLookup:
 
     def __init__(self, node_state: NodeState, pipeline: TorquePipeline,
                  send: Callable[[Any], bool]) -> None:
-        """Ask nothing yet.
+        """Request nothing yet.
 
         :param send: sends a record to the serving process without waiting.
         """
@@ -29,7 +29,7 @@ class FrameLookup:
 
     def ask_if_no_link(self, number: int, topic: str, header: Any, data: bytes,
                        pose: np.ndarray | None) -> bool:
-        """Ask for the pose of the frame of a reference if it is no link; return whether it asked.
+        """Request the pose of a reference's frame if it is no link; return whether it did.
 
         :param number, topic, data: as in FrameWanted.
         :param header: header of the message; its frame has the name that it has in tf.
@@ -48,5 +48,5 @@ class FrameLookup:
         stamp = convert.nanoseconds(header.stamp)
         if not self._send(FrameWanted(number, topic, frame, stamp, data)):
             raise DynamicsError(f"frame '{frame}' is no link of the robot, and the serving "
-                                'process, which could find it, does not answer')
+                                'process, which could find it, does not reply')
         return True

@@ -1,8 +1,8 @@
 """Execute a goal of `~/follow_joint_trajectory` in the torque process.
 
-The serving process has the action server, and reads and checks the goal. Here its trajectory
-becomes the reference, and each measured state is compared with it, after the torque. Independent of
-rclpy.
+The serving process has the action server, and reads and checks the goal. Here the trajectory of the
+goal becomes the reference, and each measured state is compared with it, after its torque was
+published. Independent of rclpy.
 """
 
 from __future__ import annotations

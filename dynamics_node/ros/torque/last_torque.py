@@ -9,8 +9,9 @@ The torque process writes into shared memory, the watchdog reads; neither waits.
 The rules change rarely and are long: they have the model, with which the watchdog brakes the arm.
 Rules and torque together have all that the watchdog needs to go on. A torque is written before it
 is published: if the process is killed in between, the torque that was published is still within the
-slew limits of the one in the record. If it is killed while it writes a record, the other slot has
-the one before: torques are written by turns, rules never into the slot that the last torque uses.
+slew limits of the one in the record. If it is killed while it writes a record, the other slot still
+has the previous one: torques are written to the two slots alternately, and rules never to the slot
+that the last torque uses.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from dynamics_node.safety.records import LastValid
 
 HEAD = 64                        # bytes
 LIFE, ACTIVE, TIME = range(3)    # words of 8 bytes in the head
-SLOT = 1 << 20                   # bytes; memory that is not written does not exist
+SLOT = 1 << 20                   # bytes; memory that is never written is not allocated
 RULES, TORQUES = 0, 2            # first slots of each kind
 SIZE = HEAD + 4 * SLOT
 RECORD = struct.Struct('=QQII')  # number, number of the rules, size, checksum
@@ -82,7 +83,7 @@ class LastTorqueWriter:
         self._slot = self._used = 0   # slots of the newest rules, and of those of the last torque
 
     def use(self, rules: ExitRules) -> None:
-        """Write other rules; they count from the next torque on.
+        """Write other rules; they apply from the next torque on.
 
         :raise DynamicsError: they are too long.
         """

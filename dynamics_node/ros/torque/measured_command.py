@@ -1,7 +1,8 @@
-"""Compute the command that a drive follows now from its measured effort, as far as declared.
+"""Compute the command that a drive follows now from its measured effort, if that is declared.
 
-The parameter observer.effort_meaning declares what effort in joint_states is. The torque of the
-drive is the command plus what the driver adds, so the command is that torque less the addition.
+The parameter observer.effort_meaning declares the meaning of effort in joint_states. The torque of
+the drive is the sum of the command and the compensation by the driver, so the command is their
+difference.
 """
 
 from __future__ import annotations

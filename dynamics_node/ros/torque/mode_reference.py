@@ -52,9 +52,9 @@ def next_reference(reference: Any, before: str, robot: Robot, p: TorqueParameter
                    v: np.ndarray, now: float) -> Any:
     """Return the reference with which mode p.mode takes over from another one, without a jump.
 
-    Modes with a reference of joints continue that of each other. Otherwise the new reference
-    begins with the measured motion and comes to rest within blend_time; that of mode whole_body
-    holds the measured configuration.
+    If both modes have a joint reference, it is kept. Otherwise the new reference begins with the
+    measured motion and comes to rest within blend_time; in mode whole_body it holds the measured
+    configuration.
 
     :param reference: reference of the mode before; None if it has none.
     :param before: the mode before.

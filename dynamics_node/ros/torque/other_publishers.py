@@ -11,11 +11,11 @@ WHOLE = 1.0   # [s] between two checks of all publishers
 
 
 class OtherPublishers:
-    """Find a publisher that is neither that of the node nor that of its watchdog.
+    """Find publishers that belong neither to the node nor to its watchdog.
 
-    The loop of the torques asks often. Reading all publishers of a topic takes 0.3 ms, nine times
-    as long as counting them. So they are counted; all are read when their number has changed since
-    they were found to be ours, and every WHOLE.
+    The torque loop checks this often. Reading all publishers of a topic takes 0.3 ms, nine times as
+    long as counting them. So they are counted; all are read when their number has changed since
+    the last full check, and every WHOLE seconds.
     """
 
     def __init__(self, node: Node, watchdog: Callable[[], set[bytes]],

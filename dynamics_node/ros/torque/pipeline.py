@@ -267,7 +267,7 @@ class TorquePipeline:
 
         :param start: time of its origin [ns], None for now.
         :param points: times (N,) [s], positions, velocities, accelerations (N, names) or None.
-        :param held: whether its end is held whatever torque.hold_reference is.
+        :param held: True: the end is held even if torque.hold_reference is false.
         :raise DynamicsError: the trajectory is refused; the current reference continues.
         """
         check_follows(self.parameters, WITH_REFERENCE, 'reference', self.gate.state)
@@ -297,7 +297,7 @@ class TorquePipeline:
             self._robot.frame_pose(measured.q, reference.frame))
 
     def go_over_to(self, controller: Controller, reference: Any, duration: float) -> None:
-        """Follow a checked reference with its own controller; the torque goes over to both."""
+        """Follow a checked reference with its own controller, after a blend of torques."""
         old = ControllerWithReference(self.controller, self._reference, self.now)
         new = ControllerWithReference(controller, reference, self.now)
         self._blend = blend_after(self._blend, old, new, self.now(), duration)

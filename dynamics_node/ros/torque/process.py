@@ -1,7 +1,7 @@
 """Start the torque process, send it commands, and notice its end.
 
-A torque process that does not reply within PATIENCE is killed: from then on it is as one that has
-ended. It is never started again but by the lifecycle transition `configure`.
+A torque process that does not reply within PATIENCE is killed, and then treated like one that has
+ended. Only the lifecycle transition `configure` starts a new one.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class TorqueProcess:
     def _wait_for_reply(self, number: int) -> bool:
         """Return whether the reply, or the end of the process, came in time.
 
-        Looks are counted, not seconds: when this process has been stopped (SIGSTOP, a debugger, a
-        paused container), the reply is read after it.
+        Looks are counted, not seconds: if this process was stopped meanwhile (SIGSTOP, a debugger,
+        a paused container), it still reads the reply afterwards.
         """
         for _ in range(round(self._patience / LOOK)):
             with self._changed:

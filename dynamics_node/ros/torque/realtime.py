@@ -17,8 +17,8 @@ M_TRIM_THRESHOLD, M_MMAP_MAX, LARGE = -1, -4, 2 ** 31 - 1   # of mallopt
 def request(priority: int, cores: Sequence[int] = ()) -> str:
     """Request real-time scheduling; return what was granted, and what was refused and why.
 
-    All threads that exist get the priority, so call this when those of the middleware do. Threads
-    that start later, such as a compiler, do not.
+    All existing threads get the priority, so call this after the middleware has started its
+    threads. Threads that start later, such as a compiler, do not get it.
 
     :param priority: for SCHED_FIFO, 1 to 99; 0 requests neither a priority nor locked memory.
     :param cores: numbers of the cores to run on; none: any.

@@ -1,4 +1,4 @@
-"""Define what crosses between the serving process and the torque process."""
+"""Define the records that the serving process and the torque process send to each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ START_AGAIN = ('To start it again: ros2 lifecycle set <node> deactivate, cleanup
 
 
 class Setup(NamedTuple):
-    """What the torque process needs to know of the node, sent once."""
+    """The name, topic names and parameters of the node, sent once to the torque process."""
 
     name: str                     # of the node
     namespace: str

@@ -1,4 +1,4 @@
-"""Receive the references of the torque modes: `~/reference`, `~/task_reference`, ...."""
+"""Receive the references of the torque modes on `~/reference`, `~/task_reference` and others."""
 
 from __future__ import annotations
 

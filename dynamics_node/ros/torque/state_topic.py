@@ -1,4 +1,4 @@
-"""Publish `~/state`: reference, measured state, error, torques, and what limited them.
+"""Publish `~/state`: reference, measured state, error, torques, and the limits that changed them.
 
 It is published after a torque, when the next joint state is furthest away: composing the message
 delays no torque.
@@ -28,8 +28,8 @@ from dynamics_node.ros.torque.topics import TorqueTopics
 from dynamics_node.safety import Release
 from dynamics_node.safety.releaser import EFFORT, POSITION, SLEW, VELOCITY
 
-FLAGS = {EFFORT: TorqueState.EFFORT, SLEW: TorqueState.SLEW, POSITION: TorqueState.POSITION,
-         VELOCITY: TorqueState.VELOCITY}
+FLAGS = {EFFORT: TorqueState.LIMITED_EFFORT, SLEW: TorqueState.LIMITED_SLEW,
+         POSITION: TorqueState.LIMITED_POSITION, VELOCITY: TorqueState.LIMITED_VELOCITY}
 
 
 class StateTopic:

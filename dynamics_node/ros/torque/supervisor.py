@@ -44,7 +44,7 @@ class TorqueSupervisor:
         :param node: the serving node.
         :param arguments: arguments of the command line, for rclpy in the torque process.
         :param on_change: called when the status has changed.
-        :param on_goal: called when there is news of a goal, see goal_records.
+        :param on_goal: called when there is feedback or the end of a goal, see goal_records.
         :param start: starts the processes.
         """
         self._node, self._arguments, self._on_change = node, list(arguments), on_change
@@ -163,7 +163,7 @@ class TorqueSupervisor:
     def check(self, parameters: NodeParameters, robot: SharedRobot | None) -> None:
         """Raise a DynamicsError if other parameters cannot be used now.
 
-        :param robot: that they lead to; None if there is none.
+        :param robot: the robot with these parameters; None if there is none.
         """
         if not self.failure:
             self._call('check', parameters, robot)
@@ -176,7 +176,7 @@ class TorqueSupervisor:
     # Goals -----------------------------------------------------------------------------------
 
     def follow_goal(self, request: GoalRequest) -> None:
-        """Let the process follow a trajectory; its news are in goal_records.
+        """Let the process follow a trajectory; its feedback and its end are in goal_records.
 
         :raise DynamicsError: the trajectory is refused; what was followed before goes on.
         """
@@ -277,7 +277,7 @@ class TorqueSupervisor:
 
 
 def _watchdog_setup(setup: Setup, p: TorqueParameters) -> WatchdogSetup:
-    """Return what the watchdog needs; its priority is one above that of the torque process."""
+    """Return the setup of the watchdog; its priority is one above the torque process."""
     return WatchdogSetup(setup.name, setup.namespace, setup.names['~/torque'],
                          setup.names.get(p.command_topic, ''),
                          p.realtime_priority and min(p.realtime_priority + 1, HIGHEST_PRIORITY),

@@ -234,7 +234,7 @@ class TorqueTopics:
             raise
 
     def _show_rules(self) -> None:
-        """Show the watchdog limits and model."""
+        """Write limits and model to the memory that the watchdog reads."""
         limits, self._shown = self.pipeline.limits, self.pipeline.controller
         self._watched.use(ExitRules(
             list(self.pipeline.joints), self._ordered(range(len(limits.effort))),
@@ -347,7 +347,7 @@ class TorqueTopics:
         """Report a changed state of the gate; called after everything that may change it."""
         gate = self.pipeline.gate
         if self._after_braking and not gate.braking:
-            # not here: they may destroy what the caller still uses
+            # not here: they may destroy objects that the caller still uses
             self._node.executor.create_task(self._braked)
         if gate.idle is self._awake:
             self._awake = not self._awake

@@ -244,7 +244,7 @@ class TorqueNode(Node):
 
         Torques cannot be enabled until the parameters are used, or a second is over.
 
-        :param state: the robot that they lead to; None if there is none.
+        :param state: the robot with these parameters; None if there is none.
         """
         pipeline, old = self._torque.pipeline, self._node_state.parameters
         another = (state is not None and state.described is not None) or any(
@@ -263,7 +263,7 @@ class TorqueNode(Node):
         self._torque.refuse_until(0.0)
 
     def set_active(self, active: bool) -> None:
-        """Permit torques and estimates; when no longer, publish the ramp to the safe torque."""
+        """Permit torques and estimates, or publish the ramp to the safe torque and refuse both."""
         if not active:
             self._torque.finish()
         self._torque.active = active

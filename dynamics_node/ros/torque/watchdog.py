@@ -68,10 +68,10 @@ class Watchdog:
 
 
 class LastTorques:
-    """The torques that follow the last one of the torque process, as the gate ends without states.
+    """The torques after the last one of the torque process: as the gate's without joint states.
 
-    The joint state is predicted in small steps while the loop stands still, as the last torque
-    acts on: when the watchdog takes over, it is known.
+    While the loop stands still, the joint state is predicted in small steps under the last torque,
+    so that it is known when the watchdog takes over.
     """
 
     def __init__(self, last: LastTorque, clock: Callable[[], float],

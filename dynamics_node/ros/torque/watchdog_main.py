@@ -1,9 +1,9 @@
 """Run the watchdog process: publish the last torques where the torque process cannot.
 
-It has as few parts as possible and no joint states: it brakes the arm by the model. It loads
-kernels when torques begin, and sleeps while none are published. It ends with the torque process,
-and not by SIGINT, SIGTERM or SIGHUP: whatever stops the node stops the torque process, and this one
-has to see how that ends.
+It has as few parts as possible and receives no joint states: it brakes the arm by the model. It
+loads kernels when torques begin, and sleeps while none are published. It ends with the torque
+process and ignores SIGINT, SIGTERM and SIGHUP: a signal to all processes of the node stops the
+torque process, and this one has to watch until that has ended.
 """
 
 from __future__ import annotations

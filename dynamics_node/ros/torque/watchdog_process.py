@@ -23,7 +23,7 @@ MODULE = 'dynamics_node.ros.torque.watchdog_main'
 
 
 class WatchdogSetup(NamedTuple):
-    """What the watchdog needs to know of the node."""
+    """The name, topics and scheduling of the node, for the watchdog."""
 
     name: str             # of the node
     namespace: str

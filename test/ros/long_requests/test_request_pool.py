@@ -163,7 +163,7 @@ def test_a_request_that_takes_too_long_is_stopped(compiling):
     ((name, kind, text),) = bench.ended
     assert (name, kind) == ('slow', 'refused')
     assert 'was stopped after 2.25 s; service.max_duration is 2 s' in text
-    assert ('ask again later' in text) is compiling
+    assert ('try again later' in text) is compiling
     assert bench.started[0].killed and bench.running == ['next'] and len(bench.started) == 2
     assert bench.pool.refused == {'max_duration': 1}
 

@@ -26,6 +26,7 @@ from dynamics_node.ros.services import (  # noqa: E402
     inverse_kinematics,
 )
 from dynamics_node.ros.torque.state_topic import FLAGS  # noqa: E402
+from dynamics_node.safety import State  # noqa: E402
 from dynamics_node.spatial import positions, rotations  # noqa: E402
 from dynamics_node.task_space import bounds, tasks  # noqa: E402
 from dynamics_node.task_space.inverse_kinematics import REASONS  # noqa: E402
@@ -57,13 +58,14 @@ VALUES = {
     (msg.Task, 'KIND'): tasks.FIELDS,
     (msg.Task, 'AXIS'): tasks.AXES,
     (msg.TaskBound, 'KIND'): bounds.KINDS,
+    (msg.TorqueState, 'GATE'): [state.value for state in State],
     (action.Identify.Goal, 'METHOD'): METHODS,
 }
 # field -> beginning of the names of its constants
 BEGINNINGS = {'question': 'QUESTION', 'kind': 'KIND', 'driven_kind': 'KIND', 'choice': 'CHOICE',
               'contact_kinds': 'CONTACT_KIND', 'verdicts': 'VERDICT', 'status': 'STATUS',
               'reason': 'REASON', 'failure': 'FAILURE', 'method': 'METHOD',
-              'joint_types': 'JOINT_TYPE', 'parts': 'PART',
+              'joint_types': 'JOINT_TYPE', 'parts': 'PART', 'gate': 'GATE', 'limited': 'LIMITED',
               'rotation_parameters': 'ROTATION', 'position_parameters': 'POSITION'}
 
 
@@ -91,13 +93,15 @@ def test_every_constant_is_tested():
                 for name in re.findall(r'^\w+ ([A-Z][A-Z0-9_]*)=', path.read_text(), re.M)}
     tested = {(kind.__name__.partition('_')[0], name) for kind, begin in VALUES
               for name in constants(kind) if name.startswith(f'{begin}_')}
-    flags = {('TorqueState', name.upper()) for name in FLAGS}
+    flags = {('TorqueState', f'LIMITED_{name.upper()}') for name in FLAGS}
     assert declared == tested | flags and len(declared) > 60
 
 
 def test_the_flags_of_limits_are_bits_of_their_own():
     assert sorted(FLAGS.values()) == [1, 2, 4, 8]
-    assert {name.lower(): value for name, value in constants(msg.TorqueState).items()} == FLAGS
+    found = constants(msg.TorqueState).items()
+    assert {name.removeprefix('LIMITED_').lower(): value for name, value in found
+            if name.startswith('LIMITED_')} == FLAGS
 
 
 @pytest.mark.parametrize('folder', ['msg', 'srv', 'action'])

@@ -75,7 +75,8 @@ def test_the_state_says_which_limit_changed_which_torque(watched):
     arm.prepared(torque__kp__default=2000.0).enabled()
     arm.follow(moved(7, -0.4))
     k = ORDER.index('joint_7')
-    state = watched.until(lambda state: state.limited and state.limited[k] & TorqueState.EFFORT
+    effort = TorqueState.LIMITED_EFFORT
+    state = watched.until(lambda state: state.limited and state.limited[k] & effort
                           and state.released[k] == -20.0, 'the limit')
     assert state.wanted[k] < -20.0 and not any(state.limited[:k])
     arm.check()
