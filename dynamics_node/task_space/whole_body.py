@@ -163,8 +163,8 @@ def _best(levels, strict):
 def best_by_one_qp(levels: Sequence[Level], strict: Level) -> tuple[np.ndarray, Status] | None:
     """Return (x, status) of a single level that determines x, by one QP.
 
-    None for several levels, or where the QP is not definite enough to be solved: hierarchical_qp
-    answers then.
+    None for several levels, or where the QP is not definite enough: the caller then uses
+    hierarchical_qp.
     """
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
