@@ -36,8 +36,8 @@ from dynamics_node.ros.torque.predicted_state import without_kernels  # noqa: E4
 from dynamics_node.ros.torque.topics import LONGEST_TICK, TICKS  # noqa: E402
 from dynamics_node.ros.torque.watchdog import LOOK, LastTorques  # noqa: E402
 from dynamics_node.safety import SafetySettings  # noqa: E402
+from dynamics_node.safety.effort_and_slew_limits import limit_effort  # noqa: E402
 from dynamics_node.safety.faults import OUTSIDE  # noqa: E402
-from dynamics_node.safety.torque_limits import limit_effort  # noqa: E402
 
 MS = 1_000_000                   # [ns]; one step of MuJoCo
 START = 1_700_000_000_000 * MS   # [ns] on the clock of the stamps

@@ -1,7 +1,7 @@
 """Give the functions of scipy.linalg; the first use of one imports it.
 
-To import it takes a quarter of a second. The serving process of a node needs it for some requests
-alone, the watchdog never. The torque process imports it at its start: no torque waits for it.
+The import takes 0.25 s. The serving process of a node needs it only for some requests, the watchdog
+never. The torque process imports it at its start, so that no torque is delayed by it.
 """
 
 import sys

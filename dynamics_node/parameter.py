@@ -41,7 +41,7 @@ def parameter(default: Any, text: str, unit: str = '', bounds: tuple[float, floa
     :param read_only: whether it is fixed when the node starts.
     :param check: f(name, value), raises a DynamicsError.
 
-    Of a PerJoint, range and check are those of each number.
+    For a PerJoint, bounds and check apply to each number.
     """
     metadata = {'text': f'{text} [{unit}]' if unit else text, 'bounds': bounds, 'one_of': one_of,
                 'read_only': read_only, 'check': check}

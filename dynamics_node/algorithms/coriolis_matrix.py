@@ -17,7 +17,7 @@ from dynamics_node.spatial.se3 import Ad_inv_dual
 def coriolis_matrix(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     r"""Return C(q, v) with C v + g = bias and dM/dt - 2 C skew-symmetric, (nv, nv).
 
-    Of the many such matrices this is the one of the Christoffel symbols,
+    Many matrices have these properties; this one is that of the Christoffel symbols,
     C_ij = sum_k 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k  where v = dq/dt.
     With J_k the Jacobian of body k and B_k its velocity matrix,
     C = sum_k J_k' (I_k dJ_k/dt + B_k J_k), summed over composite bodies from the leaves in.

@@ -1,9 +1,9 @@
 """Compute inverse and forward dynamics by recursions of the DeNOC matrices (Saha 1999).
 
 The recursions carry out products with N_l and N_d body by body: N_l outwards (eq. 12), N_l' inwards
-(eq. 30). Forward dynamics factors N' M N = U D U' (Saha 1997), with the inertia of what each joint
-carries where the joints beyond it are free. They compute what inverse_dynamics.py and
-forward_dynamics.py do, in other coordinates and by other equations.
+(eq. 30). Forward dynamics factors N' M N = U D U' (Saha 1997); D holds articulated inertias, each
+the inertia that a joint moves while all joints beyond it are free. The results are those of
+inverse_dynamics.py and forward_dynamics.py, by other equations in other coordinates.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 Every algorithm that runs on symbols also runs on Duals and returns exact derivatives. Used only for
 springs (springs.py) and constraint rows (constrained/row_derivatives.py, coordinate_rows.py): they
 have many kinds, for which hand-derived tables would be long, and their derivatives are needed in
-NumPy too, where there is no expression graph to differentiate. Everything else is differentiated by
-hand or by the graph (kernels/autodiff.py).
+NumPy too, where there is no expression graph to differentiate. All other derivatives are equations
+derived by hand, or are computed on the expression graph (kernels/autodiff.py).
 """
 
 import functools

@@ -25,7 +25,7 @@ class ForwardDerivatives(NamedTuple):
 
 def forward_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                                  wrenches: np.ndarray | None = None,
-                                 held: Callable = np.asarray) -> ForwardDerivatives:
+                                 as_rows: Callable = np.asarray) -> ForwardDerivatives:
     r"""Return the derivatives of `forward_dynamics` by q, v and tau.
 
     ID(q, v, FD(q, v, tau)) = tau holds at every state; differentiated,
@@ -33,7 +33,8 @@ def forward_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, tau
 
     :param q, v, tau: configuration (nq,), velocity and torque (nv,).
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
-    :param held: how the solves hold the rows of a matrix, see compiler/row_statements.py.
+    :param as_rows: applied to each right side: np.asarray, or, in a kernel, the conversion to
+        rows of compiler/row_statements.py, which makes loops of the solves.
 
     Carpentier and Mansard 2018, section V.
     """
@@ -41,6 +42,7 @@ def forward_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, tau
     L, d = factor(M)
     a = solve_factored(L, d, tau - bias_from_derivatives(model, q, v, dv, wrenches))
     dq = inverse_dynamics_derivatives(model, q, v, a, wrenches).dq  # dv and M do not depend on a
-    return ForwardDerivatives(solve_factored(L, d, -held(dq)), solve_factored(L, d, -held(dv)),
-                              symmetric(solve_factored(L, d, held(np.eye(model.nv)))),
+    return ForwardDerivatives(solve_factored(L, d, -as_rows(dq)),
+                              solve_factored(L, d, -as_rows(dv)),
+                              symmetric(solve_factored(L, d, as_rows(np.eye(model.nv)))),
                               pivot_margin(model, d))

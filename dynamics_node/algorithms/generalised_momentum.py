@@ -4,7 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.algorithms.tree_recursions import add_entries, forward_recursion, subspace_rate
+from dynamics_node.algorithms.tree_recursions import (
+    add_entries,
+    forward_recursion,
+    gravity_in_bodies,
+    subspace_rate,
+)
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual, ad_dual
 from dynamics_node.spatial.so3 import cross
@@ -33,7 +38,7 @@ def generalised_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> Generali
     De Luca et al. 2006 differentiate M instead.
     """
     T, S, V, _ = forward_recursion(model, q, v)
-    down = _gravity_in_bodies(model, T)
+    down = gravity_in_bodies(model, T)
     n = len(model.bodies)
     H = [inertia @ twist for inertia, twist in zip(model.inertias[:n], V)] + [np.zeros(6)]
     G = [np.concatenate([cross(inertia.moment, g), inertia.mass * g])
@@ -47,11 +52,3 @@ def generalised_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> Generali
         H[body.parent] = H[body.parent] + Ad_inv_dual(T[i], H[i])
         G[body.parent] = G[body.parent] + Ad_inv_dual(T[i], G[i])
     return GeneralisedMomentum(np.array(p), np.array(drift))
-
-
-def _gravity_in_bodies(model, T):
-    """Return the gravity vector in the axes of each body, (3,) each."""
-    down = [None] * len(model.bodies) + [model.gravity]
-    for i, body in enumerate(model.bodies):
-        down[i] = T[i].R.T @ down[body.parent]
-    return down

@@ -29,7 +29,7 @@ class HybridDerivatives(NamedTuple):
 def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                                 tau: np.ndarray, given: np.ndarray,
                                 wrenches: np.ndarray | None = None,
-                                held: Callable = np.asarray) -> HybridDerivatives:
+                                as_rows: Callable = np.asarray) -> HybridDerivatives:
     r"""Return the derivatives of `hybrid_dynamics`.
 
     With D = dID/dq or dID/dv, in blocks u (acceleration prescribed) and v (torque given),
@@ -41,7 +41,8 @@ def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: n
     :param a, tau, given: (nv,) as for `hybrid_dynamics`; given may be symbols 0 and 1, since rows
         and columns are selected by products (see `hybrid_dynamics.by_blocks`).
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
-    :param held: how the solves hold the rows of a matrix, see compiler/row_statements.py.
+    :param as_rows: applied to each right side: np.asarray, or, in a kernel, the conversion to
+        rows of compiler/row_statements.py, which makes loops of the solves.
     """
     u = given * np.ones(model.nv)
     w = 1.0 - u
@@ -53,7 +54,7 @@ def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: n
 
     def found(change):
         """Return dx for a change of the torques of the same motion."""
-        change = held(change)
+        change = as_rows(change)
         driven = solve_factored(L, d, -w[:, None] * change)
         return driven + u[:, None] * (change + M @ driven)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import needed_wrench, newton_euler_motions
 from dynamics_node.algorithms.springs import spring_wrenches
-from dynamics_node.algorithms.tree_recursions import joints_at, per_body
+from dynamics_node.algorithms.tree_recursions import gravity_in_bodies, joints_at
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Ad_inv_dual
 
@@ -43,18 +43,10 @@ def joint_reactions(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     for i in reversed(range(len(model.bodies))):  # children before their parents
         parent = model.bodies[i].parent
         F[parent] = F[parent] + Ad_inv_dual(T[i], F[i])
-    g = _gravity_in_bodies(model, T)
+    g = gravity_in_bodies(model, T)
     return JointReactions(_rows([*F_i[3:], *F_i[:3]] for F_i in F[:-1]),
                           _rows([*(motion.acc + g_i), *motion.alpha]
                                 for motion, g_i in zip(motions, g)))
-
-
-def _gravity_in_bodies(model, T):
-    """Return the vector of gravity in the axes of each body, last entry: the world."""
-    g = per_body(model, model.gravity)
-    for i, body in enumerate(model.bodies):
-        g[i] = T[i].R.T @ g[body.parent]
-    return g
 
 
 def _rows(rows):

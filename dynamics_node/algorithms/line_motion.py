@@ -52,7 +52,7 @@ def line_motion(model: Model, poses: list[Pose], V: list[np.ndarray],
 
 
 def directed(line: LineElement, motion: LineMotion) -> LineMotion:
-    """Return the LineMotion, to be used with its direction; a length of zero is refused.
+    """Return the LineMotion unchanged; raise if its length is zero, so that it has no direction.
 
     The length of a symbolic state is not known: its kernel returns numbers that are not finite.
     """
@@ -77,8 +77,8 @@ def actuator_motion(model: Model, q: np.ndarray, v: np.ndarray, actuators: tuple
     """Return the ActuatorMotion.
 
     Between two links the Jacobians of both ends are subtracted (Hutter 2017, eq. 3.52); here both
-    ends pull, and the backward recursion adds their wrenches up. The arms
-    of joints that carry both links are zero within rounding.
+    ends pull, and the backward recursion adds their wrenches up. Moment arms of joints that carry
+    both links are zero within rounding.
     """
     tree = forward_recursion(model, q, v)
     poses = body_poses(model, tree.T)

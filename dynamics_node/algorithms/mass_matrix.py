@@ -57,15 +57,16 @@ class MassMatrixInverse(NamedTuple):
     margin: np.ndarray  # (nv,) positive where M is regular
 
 
-def mass_matrix_inverse(model: Model, q: np.ndarray, held: Callable = np.asarray
+def mass_matrix_inverse(model: Model, q: np.ndarray, as_rows: Callable = np.asarray
                         ) -> MassMatrixInverse:
     """Return M(q)^-1 by M = L' D L, which keeps the zeros between branches.
 
-    :param held: how the solve holds the rows of a matrix, see compiler/row_statements.py.
+    :param as_rows: applied to the right side: np.asarray, or, in a kernel, the conversion to rows
+        of compiler/row_statements.py, which makes loops of the solve.
     """
     M = mass_matrix(model, q)
     L, d = factor(M)
-    inverse = solve_factored(L, d, held(np.eye(model.nv)))
+    inverse = solve_factored(L, d, as_rows(np.eye(model.nv)))
     return MassMatrixInverse(symmetric(inverse), pivot_margin(model, d))
 
 

@@ -37,6 +37,7 @@ import numpy as np
 
 from dynamics_node.algorithms.kinematics import path_to
 from dynamics_node.model.model import Model
+from dynamics_node.spatial.stacks import times, transposed
 
 # Damping begins at an effective mass of 25 robot masses, 1 / 0.2^2: the bundled arm with its elbow
 # bent by 5.5 degrees, 8 % of random configurations of Panda, 22 % of UR5's.
@@ -88,9 +89,9 @@ def operational_space(J: np.ndarray, drift: np.ndarray, inverse: np.ndarray, cor
     :param reference: `reference_inertia` of the frames, (m,).
     """
     found = consistent(J, inverse, reference)
-    Jt = _transposed(found.consistent_inverse)
-    bias = _times(Jt, coriolis) - _times(found.inertia, drift)
-    return OperationalSpace(found.inertia, bias, _times(Jt, gravity), J, drift, *found[1:])
+    Jt = transposed(found.consistent_inverse)
+    bias = times(Jt, coriolis) - times(found.inertia, drift)
+    return OperationalSpace(found.inertia, bias, times(Jt, gravity), J, drift, *found[1:])
 
 
 def consistent(J: np.ndarray, inverse: np.ndarray, reference: np.ndarray,
@@ -102,13 +103,13 @@ def consistent(J: np.ndarray, inverse: np.ndarray, reference: np.ndarray,
     """
     moved = J @ inverse
     unit = np.sqrt(reference)
-    mobility = moved @ _transposed(J) * (unit[:, None] * unit)
+    mobility = moved @ transposed(J) * (unit[:, None] * unit)
     square, U = np.linalg.eigh(mobility)
     square = np.maximum(square, 0.0)[..., ::-1]
     fourth = fourth_power_damping(square, below)
     U = unit[:, None] * U[..., ::-1]
-    inertia = U * (square / (square ** 2 + fourth))[..., None, :] @ _transposed(U)
-    back = _transposed(inertia @ moved)
+    inertia = U * (square / (square ** 2 + fourth))[..., None, :] @ transposed(U)
+    back = transposed(inertia @ moved)
     largest = np.maximum(1.0, square[..., :1])
     return Consistent(inertia, back, np.eye(J.shape[-1]) - back @ J, np.sqrt(square),
                       np.sqrt(np.sqrt(fourth)), U / np.linalg.norm(U, axis=-2, keepdims=True),
@@ -139,11 +140,3 @@ def reference_inertia(model: Model, frames: Sequence[str]) -> np.ndarray:
         inertia = (mass * d * d + turn) or 1.0
         rows += [inertia / (d * d)] * 3 + [inertia] * 3
     return np.array(rows)
-
-
-def _transposed(A):
-    return A.swapaxes(-1, -2)
-
-
-def _times(A, x):
-    return (A @ x[..., None])[..., 0]

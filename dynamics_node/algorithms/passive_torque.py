@@ -1,4 +1,4 @@
-"""Compute the torques of friction and springs, which are no property of the links' inertia."""
+"""Compute the torques of friction and springs together: those that do not depend on inertia."""
 
 import numpy as np
 

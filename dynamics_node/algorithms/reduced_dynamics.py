@@ -19,7 +19,7 @@ class ReducedDynamics(NamedTuple):
     """The response to k sets of torques."""
 
     a: np.ndarray    # (nv, k) zero where the acceleration is prescribed
-    tau: np.ndarray  # (nv, k) torques that keep the prescribed at rest; elsewhere as given
+    tau: np.ndarray  # (nv, k) torques that keep prescribed joints at rest; others as given
 
 
 def reduced_dynamics(model: Model, motion: ForwardRecursion, joints: list[Articulated],

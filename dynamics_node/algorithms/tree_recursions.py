@@ -68,6 +68,14 @@ def gravity_acceleration(model: Model) -> np.ndarray:
     return np.concatenate([np.zeros(3), -model.gravity])
 
 
+def gravity_in_bodies(model: Model, T: list[Pose]) -> list[np.ndarray]:
+    """Return the gravity vector in the axes of each body, last entry: the world, (3,) each."""
+    g = per_body(model, model.gravity)
+    for i, body in enumerate(model.bodies):
+        g[i] = T[i].R.T @ g[body.parent]
+    return g
+
+
 def joint_forces(model: Model, T: list[Pose], S: list[np.ndarray],
                  F: list[np.ndarray]) -> np.ndarray:
     """Return tau by the backward recursion of table 2, from the wrench F (6,) of each body alone.

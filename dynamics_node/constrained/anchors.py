@@ -1,4 +1,4 @@
-"""Give contacts with the world other anchors: numbers of the moment, not of a compiled program."""
+"""Replace the anchors of contacts with the world, which are inputs of a kernel, not constants."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -19,9 +19,9 @@ def has_anchor(constraint: Constraint) -> bool:
 
 
 def without_anchors(constraints: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """Return the constraints with one and the same place in every anchor.
+    """Return the constraints with the same fixed pose as every anchor.
 
-    Sets of contacts that differ in their anchors alone become equal.
+    Sets of contacts that differ only in their anchors become equal, and share a kernel.
     """
     if not any(map(has_anchor, constraints)):
         return constraints

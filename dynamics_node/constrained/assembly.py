@@ -51,7 +51,7 @@ def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Con
     bounds = _limits(model, [model.joint(name) for name in fixed], limits)
     q = np.clip(q, bounds.lower, bounds.upper)
     nudges = [*np.random.default_rng(0).normal(size=(NUDGES, model.nv)) * (NUDGE * bounds.free)]
-    r = residual(model, q, constraints, angle_of_turn)
+    r = residual(model, q, constraints, angle_of_rotation)
     for _ in range(max_steps):
         if np.abs(r).max(initial=0.0) <= tolerance:
             break
@@ -59,7 +59,7 @@ def project_configuration(model: Model, q: np.ndarray, constraints: Sequence[Con
         q, r, better = _best_part(model, q, step, constraints, r, bounds)
         if not better and nudges:  # for example at the singularity of a stretched arm
             q = np.clip(integrate(model, q, nudges.pop()), bounds.lower, bounds.upper)
-            r = residual(model, q, constraints, angle_of_turn)
+            r = residual(model, q, constraints, angle_of_rotation)
         elif not better:
             break
     _check_kept(model, q, constraints, r, tolerance, bounds)
@@ -154,7 +154,7 @@ def _best_part(model, q, step, constraints, r, limits):
     part = 1.0
     while part >= SHORTEST_STEP:
         q_new = np.clip(integrate(model, q, step, part), limits.lower, limits.upper)
-        r_new = residual(model, q_new, constraints, angle_of_turn)
+        r_new = residual(model, q_new, constraints, angle_of_rotation)
         if np.linalg.norm(r_new) < (1.0 - STUCK) * np.linalg.norm(r):
             return q_new, r_new, True
         part /= 2.0
@@ -204,8 +204,8 @@ def _check_kept(model, q, constraints, r, tolerance, limits):
         + (f' (at their limits: {", ".join(stopped)})' if stopped else ''))
 
 
-def angle_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
-    """Return angle times axis where `sine_of_turn` returns its sine, which is 0 at half a turn."""
+def angle_of_rotation(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
+    """Return angle times axis, (3,); `sine_of_rotation` is 0 at half a turn, the angle is not."""
     if axis is None:
         return so3.log(R)
     turn, cosine = so3.cross(axis, R @ axis), axis @ R @ axis

@@ -108,7 +108,7 @@ def inverse_derivatives_or_error(
         wrenches: np.ndarray | None = None) -> ClosedInverseDerivatives:
     """Return the ClosedInverseDerivatives.
 
-    :raises DynamicsError: as in `closed_dynamics_or_error`.
+    :raise DynamicsError: as in `closed_dynamics_or_error`.
     """
     with linear_algebra_errors():
         found, margin = closed_inverse_derivatives(model, q, v, a, constraints, independent,
@@ -124,7 +124,7 @@ def forward_derivatives_or_error(
         wrenches: np.ndarray | None = None) -> ClosedForwardDerivatives:
     """Return the ClosedForwardDerivatives.
 
-    :raises DynamicsError: as in `closed_dynamics_or_error`, or a coordinate has no inertia.
+    :raise DynamicsError: as in `closed_dynamics_or_error`, or a coordinate has no inertia.
     """
     with linear_algebra_errors():
         found, margin = closed_forward_derivatives(model, q, v, tau, constraints, independent,

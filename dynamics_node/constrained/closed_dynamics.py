@@ -34,8 +34,8 @@ from dynamics_node.errors import DynamicsError, SingularModel, shortened
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
-# Loops that are open by more than this [m or rad] are no inaccurate measurement: the positions are
-# wrong, or belong to another mechanism.
+# Loops that are open by more than this [m or rad] are not due to inaccurate measurement: positions
+# are wrong, or belong to another mechanism.
 LARGEST_GAP = 0.02
 # Greatest |A G|^2, relative to 1 + |A|^2: rounding leaves 1e-20, one coordinate too many about 1.
 CONSISTENT = 1e-12
@@ -111,7 +111,7 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
                              v: np.ndarray, independent: Sequence[int]) -> ClosedDynamics:
     """Return the ClosedDynamics.
 
-    :raises DynamicsError: the loops are open at q, or the coordinates are too many or do not
+    :raise DynamicsError: the loops are open at q, or the coordinates are too many or do not
         determine the motion of the mechanism at q.
     """
     with linear_algebra_errors():
@@ -124,7 +124,7 @@ def closed_dynamics_or_error(model: Model, constraints: Sequence[Constraint], q:
 def inverse_of_inertia(mass_matrix: np.ndarray) -> np.ndarray:
     """Return the inverse of the mass matrix of a closed mechanism, (.., k, k).
 
-    :raises SingularModel: some motion has no inertia.
+    :raise SingularModel: some motion has no inertia.
     """
     try:
         half = np.linalg.inv(np.linalg.cholesky(mass_matrix))

@@ -71,7 +71,7 @@ def closed_hybrid_or_error(
         wrenches: np.ndarray | None = None) -> ClosedHybrid:
     """Return the ClosedHybrid.
 
-    :raises DynamicsError: as in `closed_dynamics_or_error`, or a free coordinate has no inertia.
+    :raise DynamicsError: as in `closed_dynamics_or_error`, or a free coordinate has no inertia.
     """
     with linear_algebra_errors():
         found, margin = closed_hybrid_dynamics(model, q, v, a, tau, given, constraints,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.constrained.closed_dynamics import ClosedDynamics
+from dynamics_node.spatial.stacks import times
 
 
 class ClosedJacobian(NamedTuple):
@@ -30,4 +31,4 @@ def closed_jacobian(J: np.ndarray, J_rate: np.ndarray, closed: ClosedDynamics,
     """
     G = closed.transmission
     rate = J_rate @ G + J @ closed.transmission_rate
-    return ClosedJacobian(J @ G, rate, (rate @ u[..., None])[..., 0])
+    return ClosedJacobian(J @ G, rate, times(rate, u))

@@ -29,7 +29,7 @@ def closed_linearization(model: Model, constraints: Sequence[Constraint], q: np.
     :param independent: entries of v, whole joints, k of them.
     :param step: [s] of discrete time; None is continuous time.
     :param wrenches: (bodies, 6) as for `inverse_dynamics`, constant in their bodies' frames.
-    :raises DynamicsError: as in `forward_derivatives_or_error`.
+    :raise DynamicsError: as in `forward_derivatives_or_error`.
     """
     independent = list(independent)
     slopes = forward_derivatives_or_error(model, constraints, q, v, tau, independent, wrenches)

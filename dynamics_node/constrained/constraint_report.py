@@ -13,8 +13,13 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.classification import FAILURES, Classification
 from dynamics_node.constrained.constraint import Constraint, row_names
+from dynamics_node.constrained.row_decomposition import (
+    decompose,
+    dependent_rows,
+    null_space,
+    rank_of,
+)
 from dynamics_node.constrained.rows import constraint_matrix, rows
-from dynamics_node.constrained.solve import decompose, dependent_rows, null_space, rank_of
 from dynamics_node.errors import SingularModel
 from dynamics_node.model.configuration import integrate
 from dynamics_node.model.model import Model

@@ -14,9 +14,9 @@ from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.inverse import constrained_inverse_dynamics
 from dynamics_node.constrained.redundancy_resolution import RedundancyWeights
+from dynamics_node.constrained.row_decomposition import rank_of
 from dynamics_node.constrained.row_derivatives import row_derivatives
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
@@ -100,7 +100,7 @@ def constrained_inverse_dynamics_derivatives(
     q, v and a vary independently. Along motions that satisfy the constraints the result is the
     derivative of the torques, in other directions that of the formula. Float only.
 
-    :raises DynamicsError: the rows are not of full rank, so the multipliers are not unique.
+    :raise DynamicsError: the rows are not of full rank, so the multipliers are not unique.
     """
     active = np.asarray(active, dtype=bool)
     solution = constrained_inverse_dynamics(

@@ -9,8 +9,8 @@ from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.redundancy_resolution import RedundancyWeights, resolve_redundancy
+from dynamics_node.constrained.row_decomposition import rank_of
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.solve import rank_of
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 

@@ -1,4 +1,7 @@
-"""Compute constrained forward dynamics: accelerations and multipliers (Kim 2012, eq. 67-69)."""
+"""Compute constrained forward dynamics: accelerations and multipliers (Kim 2012, eq. 67-69).
+
+The KKT system [M, -A'; A, 0] is solved by its Schur complement A M^-1 A' (the Delassus matrix).
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -15,8 +15,8 @@ from dynamics_node.constrained.redundancy_resolution import (
     redundancy,
     resolve_redundancy,
 )
+from dynamics_node.constrained.row_decomposition import decompose, null_space
 from dynamics_node.constrained.rows import ConstraintRows, rows
-from dynamics_node.constrained.solve import decompose, null_space
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 
@@ -56,7 +56,7 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
 
     Kim 2012, eq. 56-66, here for rows of any rank.
 
-    :raises DynamicsError: the motion violates the constraints, or the robot is under-actuated:
+    :raise DynamicsError: the motion violates the constraints, or the robot is under-actuated:
         rank(A_p) < n_p.
     """
     return torques_of_motion(model, rows(model, q, v, constraints),

@@ -40,7 +40,7 @@ FREE_RANGE = {'prismatic': 1.0}   # [m] of a slide without limits, to each side;
 
 
 class RobotWithLoops(Protocol):
-    """What is used of a Robot, whose package imports this one."""
+    """The members of a Robot that are used here; robot/ imports this folder, not the reverse."""
 
     @property
     def model(self) -> Model:

@@ -6,8 +6,8 @@ support_consistent.py and the solution (a, lambda) for s = 0,
 
     lambda + Lambda w,   a + M^-1 A' Lambda w,   w = s'' + 2 alpha s' + beta^2 s,
 
-where alpha and beta are those of Baumgarte's stabilisation, zero without it. Of dependent rows s''
-must depend in the same way: rows that contradict each other follow it only in part.
+where alpha and beta are those of Baumgarte's stabilisation, zero without it. Where rows
+depend on each other, s'' must depend in the same way; otherwise the rows follow it only in part.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from dynamics_node.checks import check_array
 from dynamics_node.constrained.regular_or_fallback import ConstrainedMotion
 from dynamics_node.constrained.support_consistent import SupportConsistent
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.spatial.stacks import times
 
 
 class RowMotion(NamedTuple):
@@ -48,12 +49,8 @@ def with_row_motion(free: ConstrainedMotion, support: SupportConsistent,
     alpha, beta = (0.0, 0.0) if stabilisation is None else stabilisation
     position, velocity, acceleration = (np.asarray(part) for part in motion)
     w = acceleration + 2.0 * alpha * velocity + beta * beta * position
-    force = _times(support.inertia, w)
-    pushed = _times(mass_matrix_inverse, _times(support.jacobian.swapaxes(-1, -2), force))
+    force = times(support.inertia, w)
+    pushed = times(mass_matrix_inverse, times(support.jacobian.swapaxes(-1, -2), force))
     a = free.a + pushed
     return ConstrainedMotion(a, np.broadcast_to(free.tau, a.shape).copy(),
                              free.multipliers + force)
-
-
-def _times(A, x):
-    return (A @ x[..., None])[..., 0]

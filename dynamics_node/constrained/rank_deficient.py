@@ -14,8 +14,8 @@ from dynamics_node.constrained.redundancy_resolution import (
     redundancy,
     resolve_redundancy,
 )
+from dynamics_node.constrained.row_decomposition import Decomposition, decompose
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.solve import Decomposition, decompose
 from dynamics_node.constrained.stabilisation import stabilised_gamma
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
@@ -41,7 +41,7 @@ def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.n
 
     With M = L L' and e = A a_r + gamma the acceleration is a_r + L^-T x, x = -(A L^-T)^+ e, and the
     multipliers are the shortest with A' lambda = L x. Rows that contradict each other are satisfied
-    in the least-squares sense, at unit length of A L^-T (see `solve.decompose`).
+    in the least-squares sense, at unit length of A L^-T (see `row_decomposition.decompose`).
 
     Arguments and, for independent rows, result as in `forward.constrained_forward_dynamics`.
     """
@@ -65,7 +65,7 @@ def rank_deficient_hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
 
     Kim 2012, section 3.3: eq. 76-80, and eq. 61 for m > n_v.
 
-    :raises DynamicsError: the prescribed accelerations contradict the constraints for every motion
+    :raise DynamicsError: the prescribed accelerations contradict the constraints for every motion
         of the other joints; the message gives the violation.
     """
     given = np.asarray(given, dtype=bool)

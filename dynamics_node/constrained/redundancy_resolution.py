@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from dynamics_node.constrained.solve import least_squares, rank_of
+from dynamics_node.checks import check_weights
+from dynamics_node.constrained.row_decomposition import least_squares, rank_of
 from dynamics_node.errors import DynamicsError
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
@@ -26,11 +27,8 @@ class RedundancyWeights:
 
 
 def _weights(name, weights, n):
-    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
-    if weights.shape != (n,) or not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
-        raise DynamicsError(f'{name}_weights must be {n} finite numbers, none below zero; '
-                            f'got {weights}')
-    return weights
+    weights = check_weights(f'{name}_weights', weights, n)
+    return np.ones(n) if weights is None else weights
 
 
 def redundancy(A_a: np.ndarray, internal: np.ndarray) -> int:

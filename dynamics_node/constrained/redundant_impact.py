@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.impact import restitution_of_rows
+from dynamics_node.constrained.row_decomposition import decompose
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.constrained.solve import decompose
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 

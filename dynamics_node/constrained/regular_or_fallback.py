@@ -116,7 +116,7 @@ def forward_derivatives(model: Model, constraints: Sequence[Constraint], q: np.n
                         wrenches: np.ndarray | None = None) -> ConstrainedDerivatives:
     """Return the ConstrainedDerivatives.
 
-    :raises DynamicsError: the rows are dependent; the message names the redundant ones.
+    :raise DynamicsError: the rows are dependent; the message names the redundant ones.
     """
     from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
     with np.errstate(all='ignore'):

@@ -58,7 +58,7 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
                 _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
 
 
-def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
+def sine_of_rotation(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
     """Return sin(angle) times axis of the rotation R, in frame 1's axes, (3,).
 
     :param axis: axis of free rotation; the result is then of the shortest rotation that moves it.
@@ -67,7 +67,7 @@ def sine_of_turn(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
 
 
 def residual(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
-             turned: Callable[..., np.ndarray] = sine_of_turn) -> np.ndarray:
+             turned: Callable[..., np.ndarray] = sine_of_rotation) -> np.ndarray:
     """Return the residual of each row, (m,) [m or rad].
 
     :param turned: measure of a rotation (R, axis) -> (3,), equal to the sine for small angles.
@@ -137,8 +137,8 @@ def _pair(model, placements, constraint):
 def _directions(constraint, relative):
     """Return the (linear, angular) directions of the rows in frame 1's closure axes, (m, 3) each.
 
-    Of a distance it is that of u, with length 1 where the constraint is satisfied. A screw turns
-    by u / lead. Rolling adds the rotation that moves the contact point, see rolling.py.
+    The direction of a distance is that of u, with length 1 where the constraint is satisfied. A
+    screw turns by u / lead. Rolling adds the rotation that moves the contact point, see rolling.py.
     """
     if constraint.kind == 'distance':
         return np.array([relative.p / constraint.distance]), np.zeros((1, 3))
@@ -149,11 +149,11 @@ def _directions(constraint, relative):
     return linear, angular
 
 
-def _residual(model, q, pair, turned=sine_of_turn):
+def _residual(model, q, pair, turned=sine_of_rotation):
     """Return u along the rows minus a plane's distance or a wheel's height, and the rotation.
 
-    Of a distance L it is (u'u - L^2)/(2 L). Of a screw it is the rotation that is left after that
-    of its translation, times the lead. The sliding rows of rolling have none.
+    The residual of a distance L is (u'u - L^2)/(2 L). That of a screw is the lead times the
+    rotation beyond the one that belongs to its translation. Sliding rows of rolling have none.
     """
     constraint, (R, u) = pair.constraint, pair.relative or (None, None)
     if constraint.is_unanchored:

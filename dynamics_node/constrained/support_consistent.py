@@ -55,13 +55,13 @@ def support_consistent_any_rank(model: Model, constraints: Sequence[Constraint],
                                 v: np.ndarray) -> SupportConsistent:
     """Return the SupportConsistent for rows of any rank; Lambda is then the pseudo-inverse.
 
-    :raises SingularModel: some motion without inertia is not constrained.
+    :raise SingularModel: some motion without inertia is not constrained.
     """
     with np.errstate(all='ignore'):  # dependent rows divide by zero
         *found, margin = support_consistent(model, constraints, q, v)
     if (margin > 0.0).all():
         return SupportConsistent(*found)
-    from dynamics_node.constrained.solve import decompose  # SciPy takes 0.1 s to import
+    from dynamics_node.constrained.row_decomposition import decompose  # SciPy takes 0.1 s to import
 
     _, J, drift = rows(model, q, v, constraints)
     with linear_algebra_errors():

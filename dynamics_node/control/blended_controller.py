@@ -1,4 +1,4 @@
-"""Go over from the torque of one controller to that of another, linearly in time.
+"""Blend the torque of one controller into that of another, linearly in time.
 
 Both see the same state and reference, so that at any time the torque is that of gains, scales,
 gravity and payloads in between. If the mode changes, the old one follows its own reference.
@@ -16,10 +16,10 @@ from dynamics_node.control.spline import MotionSample
 
 
 class BlendedController:
-    """The torque on the way from one controller to another.
+    """The blend of the torques of two controllers.
 
-    A change during a blend waits for its end: only two torques are computed at any time. Of several
-    that wait, the newest counts.
+    A change during a blend waits for its end: only two torques are computed at any time. If several
+    changes wait, only the newest one is made.
     """
 
     def __init__(self, old: Controller | ControllerWithReference,
@@ -41,7 +41,7 @@ class BlendedController:
         return self._old.needs_reference or self._new.needs_reference
 
     def replace_newest(self, controller: Controller) -> None:
-        """Go over to another controller instead of the newest one, from which it hardly differs."""
+        """Blend into another controller instead of the newest one, from which it hardly differs."""
         if self._next is None:
             self._new = controller
         else:
@@ -49,7 +49,7 @@ class BlendedController:
 
     def then(self, controller: Controller | ControllerWithReference,
              duration: float | None = None) -> None:
-        """Go over to another controller once this blend is complete.
+        """Blend into another controller once this blend is complete.
 
         :param duration: [s], above zero; None: that of this blend.
         """

@@ -1,4 +1,4 @@
-"""Let a controller follow a reference of its own while another mode begins with another one."""
+"""Keep the reference of a controller while the torque is blended to that of another mode."""
 
 from __future__ import annotations
 

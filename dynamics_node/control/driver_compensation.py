@@ -1,4 +1,4 @@
-"""Subtract the torque that the driver of an arm adds to a command; drivers differ in it.
+"""Subtract the torque that the driver of an arm adds to a command, which depends on the driver.
 
 A full torque sent to a driver that adds gravity would lift the arm with twice its weight. So the
 command is the torque of the law, less what the driver adds:

@@ -13,7 +13,7 @@ SLOWEST = 1e-6   # [rad/s or m/s] the damping of a joint at rest is that at this
 
 
 class StatePredictor:
-    """Integrate the model's motion from a measured state, for as long as none comes.
+    """Integrate the model's motion from the last measured state, until the next one arrives.
 
         M(q) v' = tau - tau_coast(q, v) - D v,   D = diag(friction(v) / v)
 

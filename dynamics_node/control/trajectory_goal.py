@@ -1,6 +1,6 @@
 """Judge whether the joints follow a trajectory: path tolerances, goal tolerances, goal time.
 
-As joint_trajectory_controller of ros2_control does, with the same codes.
+The rules and error codes are those of joint_trajectory_controller in ros2_control.
 """
 
 from __future__ import annotations

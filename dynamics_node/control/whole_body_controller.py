@@ -1,4 +1,4 @@
-"""Compute the torques of mode whole_body: the whole-body QP on the contacts of the moment."""
+"""Compute the torques of mode whole_body: the whole-body QP on the current contacts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_FAILURES = 10
 
 
 class WholeBodyController(Controller):
-    """Compute the torque of a WholeBodyReference; on the contacts of its own.
+    """Compute the torque of a WholeBodyReference for a robot that stands on given contacts.
 
     Where the QP has no solution, the torque is holding_torque: the least one that balances gravity
     on the contacts. The same torque ends every stop; the motors do not brake a floating base.

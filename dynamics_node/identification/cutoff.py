@@ -41,9 +41,9 @@ MAIN_LOBE = 4         # lines of the Nuttall window on either side
 def cutoff_of(time: np.ndarray, q: np.ndarray) -> float:
     """Return the cutoff for the motion and its noise, at most 0.4 of the sampling rate [Hz].
 
-    Of several recordings, with pauses between them, that of the fastest: one may be slow, another
-    fast. The cutoff of a short one is too high, so it is compared with windows of the longer ones,
-    as long as itself. Those of up to PAUSE are not considered.
+    For several recordings with pauses between them, it is that of the fastest one. The cutoff of a
+    short recording is too high, so it is compared with windows of the same length of the longer
+    ones. Recordings of at most PAUSE are not considered.
 
     :param q: (N, joints)
     """

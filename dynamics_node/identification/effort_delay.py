@@ -6,7 +6,7 @@ least squares residual of all torques,
     min_d min_x |tau(t + d) - Y(t) x|^2,
 
 over delays of both signs, with the base parameters x free, so that a wrong URDF does not matter.
-It is used if the residual falls clearly.
+The delay is corrected only if the residual falls clearly.
 """
 
 import numpy as np

@@ -95,7 +95,7 @@ def excitation(robot: Robot, settings: ExcitationSettings | None = None,
 
 
 class _Search:
-    """The search: its problem, and the best motion so far."""
+    """The problem of the search, and the best motion so far."""
 
     def __init__(self, robot, settings, progress):
         check_one_axis(robot)
@@ -263,9 +263,10 @@ class _Search:
             raise DynamicsError('no motion stays within the limits at all times; widen the boxes')
         self.progress(1.0, f'condition number {self.condition:.3g}')
         return Excitation(self.best, self.condition, max(random_condition, self.condition),
-                          self.information.base.size, (*self.limits.warnings, *self.doubts()))
+                          self.information.base.size,
+                          (*self.limits.warnings, *self.quality_warnings()))
 
-    def doubts(self):
+    def quality_warnings(self):
         """Yield warnings where the limits make identification poor."""
         q, v, a = self.best.sample(self.times)
         if self.condition > POOR_CONDITION:

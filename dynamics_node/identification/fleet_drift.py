@@ -1,4 +1,4 @@
-"""Compare the recordings of one robot of a fleet: which parameters have changed since the first?
+"""Find the parameters of one robot of a fleet that have changed since its first recording.
 
 Each recording alone, with the fleet as prior, gives u_j = P_j (z_j - R_j x_common). If nothing has
 changed, u_j - u_1 has zero mean and, with N(0, D) the spread of the fleet, the covariance

@@ -52,7 +52,7 @@ from dynamics_node.robot.robot import Robot
 LEAST_ROBOTS = 3
 FIRST_SPREAD = 0.3      # of the iteration, in units of the prior: 1 is 100 % of a body
 LEAST_SPREAD = 1e-3     # smaller spreads count as this one
-LEAST_TOLD = 0.5        # number of determined deviations below which a spread is not changed
+LEAST_DETERMINED = 0.5        # number of determined deviations below which a spread is not changed
 MAX_STEPS, SETTLED = 500, 1e-3
 EXAMPLE = "{'arm_1': [summary, ...], 'arm_2': [summary]}"
 
@@ -211,7 +211,7 @@ def _updated(D, kinds, deviations):
     new = D.copy()
     for kind in set(kinds.tolist()):
         at = kinds == kind
-        if told[at].sum() > LEAST_TOLD:
+        if told[at].sum() > LEAST_DETERMINED:
             new[at] = max(squares[at].sum() / told[at].sum(), LEAST_SPREAD ** 2)
     return new
 

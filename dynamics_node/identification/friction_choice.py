@@ -2,8 +2,8 @@
 
 The recording is divided into BLOCKS. Each law is fitted to all blocks but one and judged by its
 error on that one. A further term, or another friction_speed, is taken only if the squared error
-becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks: one that
-the data lack would fit noise. In the same way a law of the robot that has further terms is kept.
+becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks; a smaller
+gain may be a fit of noise. A law of the robot that has further terms is kept by the same rule.
 
 All laws of a joint share the columns of links, rotor and damping, so each block is reduced to one
 triangular factor with the columns of all laws, and a law is a selection of them.

@@ -1,7 +1,8 @@
 """Describe motions of one joint while the others hold a pose, fast or slow.
 
-Such motions tell every parameter that any motion tells: the column of the mass matrix of the joint,
-the gravity of all joints, and the friction of the joint. They are easy to program on any robot.
+These motions determine all that any motion can determine: the column of the mass matrix of the
+joint, the gravity of all joints, and the friction of the joint. They are easy to program on any
+robot.
 """
 
 from __future__ import annotations

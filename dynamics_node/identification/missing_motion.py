@@ -1,4 +1,4 @@
-"""Say which motion would determine the parameters that a recording does not determine.
+"""Name the motions that would determine the parameters that a recording does not determine.
 
 A base parameter is named after its first term, such as link_4.mcx or joint_2.viscous; its kind says
 what the motion lacks.

@@ -4,9 +4,9 @@ The information of a recording about the base parameters x is H = R'R (see linea
 that is recorded as well adds J = sum Y'Y / noise^2, with the regressor Y at its states: the
 deviations of x that both would give are known before anything moves. Neither H nor J is formed,
 but triangular factors of them, with x in units of its prior deviation: H is singular to rounding
-where joints move in proportion. Of the motions of one joint
-(joint_motion.py) those are chosen one after the other that reduce deviations most, until all base
-parameters are determined; then those are left out that are not needed.
+where joints move in proportion. The candidates are motions of one joint (joint_motion.py). The one
+that reduces the deviations most is chosen, then the next, until all base parameters are determined;
+motions that turn out not to be needed are removed at the end.
 
 The other joints hold poses of the recording, which are known to be free, and, for what is still
 not determined, random poses within the limits.
@@ -128,7 +128,7 @@ def _misses(R, aim):
 
 def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
           motions: Sequence[JointMotion], R: np.ndarray, aim: float) -> list[_Candidate]:
-    """Return for each parameter that lacks information the motion that tells most about it.
+    """Return for each parameter that lacks information the motion that determines it best.
 
     The direction of its deviation is a column of the covariance; the motion counts by the torque
     that a step in this direction changes, in units of the noise.

@@ -2,7 +2,7 @@
 
 With wrong zeros, signs, axes or names, most of a torque stays unexplained, whatever the masses are.
 Frequent mistakes of this kind are tried one by one, and one that explains most of the rest is
-named. The parts that friction, armature and offset of a joint can explain are removed first.
+named. Parts of the torque that friction, armature and offset can explain are removed first.
 Factors between measured and predicted torques are ignored here: see torque_factors.py.
 """
 
@@ -29,7 +29,7 @@ def other_convention(robot: Robot, recording: Recording, judged: np.ndarray,
     """Return the conventions that the recording may have, in words; None: none is better.
 
     :param recording: SAMPLES of it are used.
-    :param judged: (k,) whether the URDF tells enough about the torque of each joint with a motor.
+    :param judged: (k,) whether the URDF determines the torque of each joint with a motor.
     """
     recording = recording.rows(slice(None, None, 1 + len(recording.time) // SAMPLES))
     now = unexplained(robot, recording, loops)[judged]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.checks import check_kind, check_names
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.checks import check_kind, check_names, floats
+from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 
@@ -81,11 +81,11 @@ def raw_recording(joint_names: Sequence[str], time: ArrayLike, q: ArrayLike, tau
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice or not names:
         raise DynamicsError(f'joint_names has {twice} twice' if twice else 'joint_names is empty')
-    stamps = _numbers('time', time)
+    stamps = floats('time', time)
     if stamps.ndim != 1:
         raise DynamicsError(f'time has shape {stamps.shape}; expected (N,), one number per sample')
     given = {'q': q, 'tau': tau} if v is None else {'q': q, 'v': v, 'tau': tau}
-    arrays = {name: _numbers(name, value) for name, value in given.items()}
+    arrays = {name: floats(name, value) for name, value in given.items()}
     for name, value in arrays.items():
         if value.shape != (stamps.size, len(names)):
             raise DynamicsError(f'{name} has shape {value.shape}; expected ({stamps.size}, '
@@ -142,6 +142,14 @@ def without_missing_efforts(robot: Robot, raw: RawRecording) -> RawRecording:
         name for name, missing in zip(raw.joint_names, never) if missing))
 
 
+def without_springs(robot: Robot, recording: Recording) -> Recording:
+    """Return the recording of a robot without loops, the torques of its springs subtracted."""
+    if not robot.springs:
+        return recording
+    return recording._replace(
+        tau=recording.tau - robot.spring_torque(recording.q, recording.v))
+
+
 def named_joints(robot: Robot, raw: RawRecording) -> RawRecording:
     """Return the recording with names for numbered joints (columns q1, q2, ...).
 
@@ -174,13 +182,3 @@ def check_one_axis(robot: Robot) -> None:
         raise DynamicsError(f'the robot has joints of more than one axis, {wide}, but recordings '
                             "have one column per joint; read the URDF with base='fixed', or lock "
                             'them')
-
-
-def _numbers(name: str, value: ArrayLike) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in 'fiubO':  # no text, no complex numbers
-            raise TypeError(array.dtype)
-        return array.astype(float, copy=False)
-    except Exception as error:  # an object may raise anything when NumPy reads it
-        raise DynamicsError(f'{name} is {shown(value)}; expected an array of numbers') from error

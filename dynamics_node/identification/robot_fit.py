@@ -32,7 +32,7 @@ from dynamics_node.identification.parameters import (
     parameter_values,
     robot_with_parameters,
 )
-from dynamics_node.identification.recording import Recording, select_joints
+from dynamics_node.identification.recording import Recording, select_joints, without_springs
 from dynamics_node.identification.speed_uncertainty import speed_factors
 from dynamics_node.identification.transmission import Transmission
 from dynamics_node.identification.uncertainty import Spread, base_spread, full_spread
@@ -205,13 +205,10 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
 
 def _without_springs(robot, recording, loops):
     """Return the recording without the torques of springs, which are known."""
-    if not robot.springs:
-        return recording
-    if loops is not None:
+    if robot.springs and loops is not None:
         raise DynamicsError('identification of a robot with loops and springs is not available; '
                             'expected a robot without springs or without loops')
-    return recording._replace(
-        tau=recording.tau - robot.spring_torque(recording.q, recording.v))
+    return without_springs(robot, recording)
 
 
 # Argument checks --------------------------------------------------------------------------------

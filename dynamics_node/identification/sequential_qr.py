@@ -60,8 +60,8 @@ def triangular_parts(robot: Robot, base: BaseParameters, recording: Recording, c
                      tick: Tick = no_tick) -> tuple[TriangularFactors, ...]:
     """Return the TriangularFactors of `count` parts of a recording.
 
-    The parts are consecutive and of equal length. Of several recordings with pauses between them,
-    which may be different motions, each part has its share of every one.
+    The parts are consecutive and of equal length. If several recordings, which may be different
+    motions, are joined with pauses, each part has its share of every one.
     """
     parts = [empty_factors(base)] * count
     chunks = row_chunks(robot, base, recording, factor, tick)

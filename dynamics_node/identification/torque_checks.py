@@ -13,7 +13,7 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.motion_unit_checks import CORRELATED, named_unit, slope_of
 from dynamics_node.identification.other_conventions import other_convention, without_joint_part
-from dynamics_node.identification.recording import Recording
+from dynamics_node.identification.recording import Recording, without_springs
 from dynamics_node.identification.torque_factors import TorqueRow, torque_rows
 from dynamics_node.robot.robot import Robot
 
@@ -39,7 +39,8 @@ def check_torques(robot: Robot, recording: Recording,
     count = max(SAMPLES, PER_PARAMETER * 10 * len(robot.model.bodies))
     recording = recording.rows(slice(None, None, max(1, len(recording.time) // count)))
     _check_gravity(robot, recording, loops)
-    rows = torque_rows(robot, _without_springs(robot, recording, loops), loops)
+    rigid = without_springs(robot, recording) if loops is None else recording
+    rows = torque_rows(robot, rigid, loops)
     slope, correlation = slope_of(*(np.concatenate([getattr(row, name) for row in rows])
                                     for name in ('tau', 'rigid')))
     if correlation < -CORRELATED:
@@ -60,12 +61,6 @@ def check_torques(robot: Robot, recording: Recording,
     if doubtful:
         yield ('measured torques without friction are these times those of the links of the URDF: '
                f'{_factors(doubtful)}. Are they in N m, or its masses that wrong?')
-
-
-def _without_springs(robot, recording, loops):
-    if not robot.springs or loops is not None:
-        return recording
-    return recording._replace(tau=recording.tau - robot.spring_torque(recording.q, recording.v))
 
 
 def _check_factors(rows):

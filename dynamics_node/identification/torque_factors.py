@@ -35,7 +35,7 @@ class Factor(NamedTuple):
     """The factor of one joint."""
 
     value: float
-    sigma: float      # standard deviation, inf if it cannot be told
+    sigma: float      # standard deviation, inf if it is not determined
 
 
 class TorqueRow(NamedTuple):
@@ -53,7 +53,7 @@ class TorqueRow(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether the URDF tells enough about this torque: its errors change it little."""
+        """Whether the URDF determines this torque well enough: its errors change it little."""
         return bool(np.linalg.norm(self.S) < JUDGED * np.linalg.norm(self.rigid))
 
     def factor(self, expected: float) -> Factor:

@@ -3,7 +3,7 @@
 An identification must not be used if the data determine nothing; if its torque error on samples
 that were not fitted stays large, or is greater than before, over all joints or of a joint whose
 torque is small beside that of the others; if the mass of a link changes much though the data do
-not tell it; or if parts of the recording are not predicted better than before, see
+not determine it; or if parts of the recording are not predicted better than before, see
 cross_validation.py.
 """
 
@@ -125,7 +125,7 @@ def _mass_reasons(layout, before, values, spread):
                                      spread.sigma[mass][much]):
         yield (f'the mass of {name} changes from {was:.3g} to {now:.3g} kg, with a standard '
                f'deviation of {sigma:.2g} kg, though the data do not determine it: torques may be '
-               'in another unit; otherwise record a motion that tells it, or raise prior_weight')
+               'in another unit; otherwise record one that determines it, or raise prior_weight')
 
 
 def _rms(x):

@@ -35,7 +35,7 @@ def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Call
             if 'anchors' in given:
                 constraints = tuple(at_anchors(constraints, given['anchors']))
             own = (constraints,) if spec.constrained else ()
-            loops = {'held': Rows(arrays[0].flat[0].graph).hold} if in_loops else {}
+            loops = {'as_rows': Rows(arrays[0].flat[0].graph).hold} if in_loops else {}
             result = algorithm(symbolic_model(model, key, given), *own, *states.values(),
                                *key.arguments, **loops)
             result = result if isinstance(result, tuple) else (result,)

@@ -19,8 +19,8 @@ def links_beyond(model: Model, link: str) -> set[str]:
 def only_beyond(model: Model, link: str) -> Model:
     """Return the robot in which only a link and what is beyond it have mass, payloads included.
 
-    Its joints move as before, so each joint of it transmits the wrench that those links need. Where
-    a fixed joint divides a body, the part beyond it has the inertias of the URDF.
+    The joints move as before, so each joint transmits the wrench that the motion of those links
+    needs. If a fixed joint divides a body, the part beyond it has the inertias of the URDF.
     """
     beyond = links_beyond(model, link)
     bodies = tuple(body if body.name in beyond else replace(body, inertia=inertias.ZERO)

@@ -170,7 +170,7 @@ def _joint_constants(order, joints, locked_at, follows, armature, friction):
 def _inertia_scale(bodies, joints):
     """Return the order of magnitude of the largest inertia of each degree of freedom, (nv,).
 
-    A pivot far below it is rounding, not inertia. It is the mass of the subtree for translations;
+    A pivot far below it is rounding, not inertia. The scale is the subtree's mass for translations;
     for rotations, a sum over the bodies of the subtree: trace of the inertia plus m r^2, with the
     mass m of the body's own subtree and the distance r to the farthest joint in it.
     """

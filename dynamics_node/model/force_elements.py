@@ -42,7 +42,7 @@ class Spring:
     stiffness: float = 0.0       # k [N m/rad or N/m]
     damping: float = 0.0         # c [N m s/rad or N s/m]
     rest: float = 0.0            # coordinate or length at which the spring has no force [rad or m]
-    joint: str = ''              # name of the joint; of a planar joint 'joint.x'. Or:
+    joint: str = ''              # name of the joint, or 'joint.x' for one axis; or:
     frame: str = ''              # link of one end
     to: str = WORLD_NAME         # link of the other end, or the world
     point: ArrayLike = (0.0, 0.0, 0.0)     # of the end in `frame` [m]
@@ -61,7 +61,7 @@ class Spring:
         for field, unset in ends.items():
             if self.joint and getattr(self, field) != unset:
                 raise ModelError(f'{where} is at a joint and has {field} '
-                                 f'{getattr(self, field)!r}, which is of a spring between links')
+                                 f'{getattr(self, field)!r}, which only a spring between links has')
         if self.frame and self.rest < 0.0:
             raise ModelError(f'{where} rest is {self.rest}; expected a length')
 

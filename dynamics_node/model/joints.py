@@ -19,7 +19,7 @@ from dynamics_node.spatial.se3 import Pose
 
 
 class OneAxis:
-    """A joint of one axis: what follows from the axis alone is computed once."""
+    """A joint of one axis; matrices that depend on the axis alone are computed once."""
 
     def __getstate__(self):
         """Return the axis alone: the names of cached kernels are digests of pickled joints."""

@@ -32,7 +32,7 @@ def moved(model: Model, q0: np.ndarray, x: np.ndarray) -> np.ndarray:
 def rate(model: Model, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> np.ndarray:
     r"""Return dx/dt at q = moved(q0, x) with the velocity v, (.., nv).
 
-    Of a floating joint with the body twist v = (linear, angular):
+    For a floating joint with the body twist v = (linear, angular):
 
         dp/dt = R linear,   dphi/dt = angular + phi x angular / 2 + c phi x (phi x angular),
 

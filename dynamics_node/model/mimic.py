@@ -10,7 +10,7 @@ from dynamics_node.errors import ModelError
 from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
 
-FAR = 1e3   # [rad] limits beyond it on both sides are none: wheels are written as +-1e16
+FAR = 1e3   # [rad] limits beyond it on both sides count as none: some URDFs give wheels +-1e16
 
 
 def resolve_mimic(order: Sequence[JointRecord],
@@ -98,9 +98,9 @@ def within_followers(order: Sequence[JointRecord], follows: Mapping[str, tuple[s
         if not new[0] < new[1]:  # the gripper of PR2: at 0 only
             if old[0] < old[1]:
                 warnings.append(
-                    f"joint '{name}' with the limits {_range(own.lower, own.upper)} mimics "
-                    f"'{master}', to which they leave no motion within its limits {_range(*old)}: "
-                    f"those of '{name}' are ignored")
+                    f"limits {_range(own.lower, own.upper)} of joint '{name}' are ignored: they "
+                    f"leave '{master}', which it mimics, no motion within its limits "
+                    f'{_range(*old)}')
             new = old
         elif new != old:
             warnings.append(f"joint '{name}' mimics '{master}', whose limits {_range(*old)} are "

@@ -19,7 +19,7 @@ STANDARD_GRAVITY = [0.0, 0.0, -9.81]
 
 
 def record_of_model(model: Model) -> RobotRecord:
-    """Return a RobotRecord of which build_model makes the same Model, to rounding.
+    """Return a RobotRecord from which build_model makes the same Model, to rounding.
 
     A floating base is left out: build_model adds it.
 

@@ -11,7 +11,7 @@ from dynamics_node.model.model import WORLD, Model
 LEVELS = ('error', 'warning', 'note')
 WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
 ROUNDING = 1e-14       # relative: of a moment shifted to the origin and back
-UNITS = {              # of every number in the report; the second ones are of prismatic joints
+UNITS = {              # of every number in the report; the second unit is that of prismatic joints
     'total_mass': 'kg', 'moving_mass': 'kg', 'mass': 'kg', 'com': 'm',
     'moments': 'kg m^2', 'inertia': 'kg m^2', 'lower': 'rad or m', 'upper': 'rad or m',
     'max_velocity': 'rad/s or m/s', 'max_effort': 'N m or N', 'friction': 'N m or N',

@@ -5,8 +5,8 @@ screw axis of its joint is A_i in the link frame {i}, or S_i in the base frame, 
 
     T_{i-1,i}(q_i) = M_{i-1,i} e^{[A_i] q_i},   M_{i-1,i} = M_{i-1}^-1 M_i,   A_i = Ad_{M_i^-1} S_i
 
-A screw axis is an angular part w and a linear part v. Of a revolute joint w is a unit vector and
-v = -w x r, with r any point on the axis; of a prismatic joint w = 0 and v is a unit vector.
+A screw axis is an angular part w and a linear part v. For a revolute joint w is a unit vector and
+v = -w x r, with r any point on the axis; for a prismatic joint w = 0 and v is a unit vector.
 """
 
 from collections.abc import Sequence

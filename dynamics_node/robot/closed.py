@@ -25,6 +25,7 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
+from dynamics_node.spatial.stacks import times
 
 if TYPE_CHECKING:
     from dynamics_node.algorithms.linearization import Linear
@@ -138,7 +139,7 @@ class ClosedMechanism:
                                    wrenches: Wrenches = None) -> ClosedForwardDerivatives:
         """Return (a, dq, dv, dtau): accelerations of the coordinates and their derivatives.
 
-        a (k,), dq and dv (k, k), dtau (k, nv) by the torques of all joints; arguments as of
+        a (k,), dq and dv (k, k), dtau (k, nv) by the torques of all joints; arguments as for
         closed_inverse_derivatives.
         """
         return self._call('closed_forward_derivatives', wrenches, constraints, coordinates,
@@ -160,7 +161,7 @@ class ClosedMechanism:
         J = self._dispatcher.positional('jacobian', axes)(q)
         closed = self.closed_dynamics(q, v, constraints, coordinates)
         u = np.asarray(v, dtype=float)[..., list(self._entries(coordinates))]
-        all_velocities = (closed.transmission @ u[..., None])[..., 0]
+        all_velocities = times(closed.transmission, u)
         rate = self._dispatcher.positional('jacobian_rate', axes)(q, all_velocities)
         return closed_jacobian(J, rate, closed, u)
 

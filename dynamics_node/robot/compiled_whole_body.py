@@ -38,7 +38,7 @@ class CompiledWholeBody:
         """Return the WholeBody; q, v, tasks and bounds need not be checked.
 
         None where the kernel is not ready or refuses an argument, the constraint rows are
-        dependent, or there is no solution: whole_body.py answers then.
+        dependent, or there is no solution: the caller then uses whole_body.py.
         """
         # SciPy takes 0.1 s to import: only when it is needed
         from dynamics_node.task_space.whole_body_plan import plan_of

@@ -121,8 +121,8 @@ class ConstrainedDynamics:
                                     ) -> ConstrainedMotion:
         """Return the ConstrainedMotion from a where `given` is True and tau where it is not.
 
-        :param choice, weights: which torques of the given joints, if there are many, as of
-            constrained_inverse_dynamics; other than the least forces in NumPy.
+        :param choice, weights: which torques of the given joints, if there are many, as for
+            constrained_inverse_dynamics; all but 'least_force' are computed in NumPy.
         :raise DynamicsError: the given accelerations contradict the constraints.
         """
         valid = self._sets.of(constraints)
@@ -187,7 +187,8 @@ class ConstrainedDynamics:
                                                  ) -> ConstrainedDerivatives:
         """Return (dq, dv, dtau, multipliers_dq, multipliers_dv, multipliers_dtau).
 
-        Of the acceleration (nv, nv) and of the multipliers (m, nv), along unit velocities.
+        Derivatives of the acceleration, (nv, nv), and the multipliers, (m, nv), along unit
+        velocities.
 
         :raise DynamicsError: rows depend on each other, so that the multipliers are not unique.
         """
@@ -202,7 +203,7 @@ class ConstrainedDynamics:
             ) -> ConstrainedInverseDerivatives:
         """Return (dq, dv, da, multipliers_dq, multipliers_dv, multipliers_da).
 
-        Of the torques (nv, nv) and the multipliers (m, nv); arguments as of
+        Derivatives of the torques, (nv, nv), and the multipliers, (m, nv); arguments as for
         constrained_inverse_dynamics.
         """
         from dynamics_node.constrained import derivatives
@@ -280,7 +281,8 @@ class ConstrainedDynamics:
                               wrenches: Wrenches = None) -> Distribution:
         """Return the Distribution of the forces of a motion between motors and contacts.
 
-        (tau, force, unsupported, supported, slip, rank, choices): see constrained/distribution.
+        (tau, force, unsupported, supported, slip, rank, choices), see
+        constrained/force_distribution.py.
 
         :param preferred: torques (nv,) to stay near to; zero by default.
         :param choice, passive, weights: as in constrained_inverse_dynamics.

@@ -167,8 +167,7 @@ class Derivatives:
     def energy_regressor(self, q: ArrayLike, v: ArrayLike) -> EnergyRegressor:
         """Return (kinetic, potential), rows with energy = row . inertial_parameters, (10 bodies,).
 
-        Of the links alone: the rotors' kinetic energy, and bodies fixed to the world, are not part
-        of it.
+        The energies are those of moving links alone, without rotors and links fixed to the world.
         """
         return self._dispatcher.call('energy_regressor', q=q, v=v)
 
@@ -200,7 +199,7 @@ class Derivatives:
         return self._dispatcher.call('center_of_mass_motion', q=q, v=v)
 
     def gravity_stiffness(self, q: ArrayLike) -> np.ndarray:
-        """Return d gravity_torque/dq, (nv, nv) [N m/rad and alike]."""
+        """Return d gravity_torque/dq, (nv, nv) [N m/rad, N/rad, N m/m or N/m]."""
         return self._dispatcher.call('gravity_stiffness', q=q)
 
     def frame_pose_derivatives(self, q: ArrayLike, frame: str) -> np.ndarray:
@@ -249,13 +248,13 @@ class Derivatives:
     def _mask(self, given):
         return arguments.check_given(given, self._model.nv).astype(float)
 
-    def _directional(self, dynamics, state, wrenches, dwrenches, dinertias, dgravity, losses,
+    def _directional(self, dynamics, state, wrenches, dwrenches, dinertias, dgravity, joint_rates,
                      geometry, **motion):
         zero = np.zeros(self._model.nv)
         motion = {name: zero if value is None else value for name, value in motion.items()}
         rates = {'dinertias': self._body_inertia_rates(dinertias),
                  'dgravity': np.zeros(3) if dgravity is None else dgravity}
-        for each, rate in zip(('ddamping', 'dfriction', 'darmature'), losses):
+        for each, rate in zip(('ddamping', 'dfriction', 'darmature'), joint_rates):
             rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
                                                                              rate)
         found = self._dispatcher.call(f'{dynamics}_directional_derivative', wrenches,

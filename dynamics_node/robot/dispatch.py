@@ -23,7 +23,7 @@ from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.arguments import check_configuration, check_wrenches
-from dynamics_node.robot.given_results import check_out, written
+from dynamics_node.robot.out_arrays import check_out, written
 
 try:
     from dynamics_node.compiler._call import Caller
@@ -132,9 +132,9 @@ class Dispatcher:
     def _refused(self, key, states, out=None):
         """Compute in NumPy the states that a kernel refused.
 
-        It may be one state of a thousand: a singular configuration, which with constraints is no
-        error, or a number that is too large. The batch is halved until only such states are
-        computed in NumPy.
+        A kernel refuses a batch if one of its states is singular, which is no error with
+        constraints, or has a number that is too large. The batch is halved until only such states
+        are computed in NumPy.
         """
         half = len(states[0]) // 2
         if states[0].ndim == 1 or half == 0:

@@ -1,4 +1,4 @@
-"""Give the methods of a Robot that a kernel takes the place of their argument `out`."""
+"""Add the argument `out` to those methods of a Robot that a kernel computes alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MethodWithOut(Protocol[P, R]):
 
 
 def takes_out(spec: KernelSpec) -> bool:
-    """Return whether the Robot method of a kernel takes `out`: the kernel can take its place."""
+    """Return whether a Robot method takes `out`: it does nothing but call its kernel."""
     return spec.direct and spec.subject == ROBOT
 
 
@@ -84,7 +84,7 @@ class KernelMethod(Delegate[P, R]):
 
 
 def _of_kernel(spec, signature, given):
-    """Return the arguments of the kernel; refuse options of the method that are not its."""
+    """Return the arguments of the kernel; refuse options that only the method has."""
     kernel = {*spec.inputs, *spec.wrenches}
     others = [name for name, value in given.items()
               if name not in kernel and value is not signature.parameters[name].default]

@@ -37,8 +37,8 @@ class LinkQuantities:
 
         Rows as in body_names, at the link's origin. The wrench is that of the joint on the link,
         which carries all links beyond it: at rest it points against gravity. The accelerations do
-        not include gravity. Of a robot with loops it is that of the open tree, without the forces
-        that close the loops.
+        not include gravity. For a robot with loops the wrenches are those of the open tree, without
+        the forces that close the loops.
 
         :param wrenches: external ones, {frame: (fx, fy, fz, tx, ty, tz)} as for inverse_dynamics.
         :param local: in the axes of each link; else in the world's.

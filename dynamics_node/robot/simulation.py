@@ -52,7 +52,7 @@ WrenchSource = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
 
 
 class _Forces(NamedTuple):
-    """What drives the motion."""
+    """The torques, wrenches and constraints of a simulation."""
 
     torques: TorqueFunction
     wrenches: WrenchSource
@@ -61,7 +61,7 @@ class _Forces(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """How the motion is integrated."""
+    """The integrator of a simulation, its output times and step."""
 
     forces: _Forces
     constraints: tuple[Constraint, ...]
@@ -71,7 +71,7 @@ class _Run(NamedTuple):
 
 
 class _Start(NamedTuple):
-    """Where the integration begins, and with what."""
+    """The first state of a simulation, and the integrator prepared for it."""
 
     integrator: Integrator
     v: np.ndarray              # of the first state, after impacts
@@ -110,12 +110,12 @@ class Simulation:
             batch its root mean square.
         :param stabilisation: (alpha, beta) [1/s] of the constraints.
         :param progress: f(share, text), called after each output time.
-        :param row_motion: f(t) -> (s, s', s'') that the constraint rows follow, as of
+        :param row_motion: f(t) -> (s, s', s'') that the constraint rows follow, as for
             prescribed_forward_dynamics; None: they stay at zero.
         :param contacts: points that may touch the ground, all SoftContact or all RigidContact; the
             latter for one state.
-        :param touch: touch points of soft contacts before the first state, as of
-            soft_contact_forces: those at the end of the motion before.
+        :param touch: touch points of soft contacts before the first state, as for
+            soft_contact_forces; to continue a motion, those at its end.
         :raise DynamicsError: the motion diverges, or the step is too long for dry friction or for
             soft contacts.
         """
@@ -236,7 +236,7 @@ class Simulation:
                 ) -> Callable[[float, np.ndarray, np.ndarray], Any]:
         """Return f(t, q, v) -> a without constraints, -> ConstrainedMotion with them.
 
-        It waits for the kernel once, which the many calls are worth.
+        It waits for the kernel once, since many calls follow.
         """
         torques, wrenches, rates, row_motion = forces
 

@@ -25,6 +25,7 @@ from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.compiled_whole_body import CompiledWholeBody
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
+from dynamics_node.spatial.stacks import times
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
 from dynamics_node.task_space.closed_form import arm_of_parts, kernels_of
 from dynamics_node.task_space.closed_newton_step import ClosedNewtonStep
@@ -82,8 +83,8 @@ class TaskSpace:
         joints apply J' F, and friction_torque(v) against friction; N' tau_0 may be added and
         accelerates none of them. Exact in all directions in which the frames can move, damped near
         singularities as in algorithms/operational_space.py; `lost` and `directions` show where
-        they cannot move. Of a robot with loops it is that of the open tree, as mass_matrix is, or
-        with `closed` that of the mechanism.
+        they cannot move. For a robot with loops the result is that of the open tree, like
+        mass_matrix, or with `closed` that of the mechanism.
 
         :param frame: name of a link, or a list of names.
         :param axes: which rows: some of x, y, z (along) and rx, ry, rz (about the root's axes), for
@@ -107,7 +108,7 @@ class TaskSpace:
             J, rate = J[..., rows, :], rate[..., rows, :]
         gravity = robot.gravity_torque(q_rows)
         coriolis = robot.bias_torque(q_rows, v_rows) - gravity
-        return operational_space(J, (rate @ v_rows[..., None])[..., 0],
+        return operational_space(J, times(rate, v_rows),
                                  robot.mass_matrix_inverse(q_rows), coriolis, gravity, reference)
 
     def manipulability(self, q: ArrayLike, frame: str | Sequence[str],
@@ -116,7 +117,7 @@ class TaskSpace:
                        ) -> Manipulability:
         """Return the Manipulability of a frame, or of a list of frames: ellipsoids, measures, mass.
 
-        Of a robot with loops it is that of the open tree, or with `closed` that of the mechanism,
+        For a robot with loops it is that of the open tree, or with `closed` that of the mechanism,
         at velocities and torques of norm 1 of its coordinates.
 
         :param frame: name of a link, or a list of names.

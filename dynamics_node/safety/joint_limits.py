@@ -40,7 +40,8 @@ def limits_of(robot: Robot, joints: Sequence[str] | None = None,
     """Return the JointLimits of a robot.
 
     :param joints: names of the actuated joints; None: all of one degree of freedom.
-    :param effort: {joint: limit} instead of the URDF's [N m or N]; velocity [rad/s or m/s] alike.
+    :param effort: {joint: limit} instead of the URDF's [N m or N].
+    :param velocity: {joint: limit} instead of the URDF's [rad/s or m/s].
     :param slew: {joint: limit} of the change of effort [N m/s or N/s].
     :param position: {joint: (lower, upper)} instead of the URDF's [rad or m].
     :raise DynamicsError: an unknown joint, one that cannot be actuated, or an invalid limit.

@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from dynamics_node.safety.gate_limits import GateLimits
-from dynamics_node.safety.limit_fade import fade_near_limits
-from dynamics_node.safety.records import Release
-from dynamics_node.safety.small_vectors import all_within
-from dynamics_node.safety.state_checks import StateChecks
-from dynamics_node.safety.torque_limits import (
+from dynamics_node.safety.effort_and_slew_limits import (
     is_unlimited,
     limit_effort,
     limit_slew,
     limit_slew_together,
 )
+from dynamics_node.safety.gate_limits import GateLimits
+from dynamics_node.safety.limit_fade import fade_near_limits
+from dynamics_node.safety.records import Release
+from dynamics_node.safety.small_vectors import all_within
+from dynamics_node.safety.state_checks import StateChecks
 
 EFFORT, SLEW, POSITION, VELOCITY = 'effort', 'slew', 'position', 'velocity'
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from dynamics_node.safety.effort_and_slew_limits import limit_effort
 from dynamics_node.safety.faults import Refused
 from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.small_vectors import numbers
-from dynamics_node.safety.torque_limits import limit_effort
 
 START = 'start'
 

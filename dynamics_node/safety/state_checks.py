@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from dynamics_node.errors import shown
+from dynamics_node.safety.effort_and_slew_limits import limit_effort
 from dynamics_node.safety.faults import (
     GRAVITY_NOT_FINITE,
     OTHER_PUBLISHER,
@@ -24,7 +25,6 @@ from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.records import LastValid, Proposal
 from dynamics_node.safety.settings import LARGEST
 from dynamics_node.safety.small_vectors import all_below, all_finite, all_within, numbers
-from dynamics_node.safety.torque_limits import limit_effort
 
 TURN = 2.0 * math.pi
 # A state is overdue after this many of the periods between states, and this time [s].

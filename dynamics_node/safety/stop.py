@@ -21,7 +21,7 @@ SETTLING = 0.1   # [s] that braking continues after the joints are at rest: resi
 
 
 class Stop:
-    """The phases at the end of torques, in which only time and joint states count.
+    """The phases in which torques end; they depend on time and joint states alone.
 
     1. Braking, until the joints are at rest, or brake_time is over; the torque is that of the
        control law for braking, not computed here.

@@ -112,8 +112,8 @@ def roll_out(integrator_of: Callable[[TorqueFunction], Integrator], torques: Hel
 def same_in_each_period(period: float, step: float) -> float:
     """Return a step that divides all periods into the same number of parts, at most `step` long.
 
-    It is longer by half a part, which an Integrator of equal steps does not use: period k may last
-    longer or shorter than the first by the rounding of its times, that grows with k.
+    For n parts the result is period / (n - 1/2), of which an Integrator of equal steps makes n
+    steps. With period / n, rounding in the times of a late period could add a step to it.
     """
     return period / (steps_between(0.0, period, step) - 0.5)
 

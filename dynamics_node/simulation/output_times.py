@@ -38,7 +38,7 @@ def no_contacts(t: float, q: np.ndarray, v: np.ndarray) -> Contacts:
 
 
 class Integrator(Protocol):
-    """What leads from one output time to the next."""
+    """An integration method: advances a state from one output time to the next."""
 
     def advance(self, start: float, end: float, q: np.ndarray, v: np.ndarray
                 ) -> tuple[np.ndarray, np.ndarray]:

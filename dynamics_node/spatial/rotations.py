@@ -5,10 +5,10 @@ kind               chi                            where chi is not unique
 'quaternion'       x, y, z, w                     chi and -chi; w >= 0 is returned
 'angle_axis'       angle [rad], nx, ny, nz        angle 0: any axis is valid, z is returned
 'rotation_vector'  angle times axis [rad]         full turns; a length of at most pi is returned
-'euler_zyx'        z, y, x [rad]                  y = +-pi/2, else y within it is returned
-'euler_xyz'        x, y, z                        the same
-'euler_zyz'        z, y, z                        y = 0 or pi, else y between is returned
-'euler_zxz'        z, x, z                        x the same
+'euler_zyx'        z, y, x [rad]                  |y| = pi/2; |y| <= pi/2 is returned
+'euler_xyz'        x, y, z                        |y| = pi/2; |y| <= pi/2 is returned
+'euler_zyz'        z, y, z                        y = 0 or pi; 0 <= y <= pi is returned
+'euler_zxz'        z, x, z                        x = 0 or pi; 0 <= x <= pi is returned
 
 R = C_AB: its columns are the axes of B in A. Euler angles rotate about the axes of the body, in the
 order of the name: R = C_z(chi_0) C_y(chi_1) C_x(chi_2). Where a rotation has several chi, one of
@@ -36,7 +36,8 @@ _SKEW = np.array([so3.skew(axis).ravel() for axis in np.eye(3)])
 def to_matrix(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return R, (.., 3, 3), of the parameters chi, (.., n).
 
-    :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
+    :raise DynamicsError: an unknown kind, a wrong size, a number that is not finite, or a
+        quaternion or axis without unit length.
     """
     chi = checked(kind, chi)
     if kind == 'matrix':
@@ -68,7 +69,8 @@ def from_matrix(kind: str, R: ArrayLike) -> np.ndarray:
 def checked(kind: str, chi: ArrayLike) -> np.ndarray:
     """Return chi as an array whose quaternions and axes have unit length.
 
-    :raise DynamicsError: an unknown kind, a wrong size, no finite number, no unit length.
+    :raise DynamicsError: an unknown kind, a wrong size, a number that is not finite, or a
+        quaternion or axis without unit length.
     """
     shape, chi = _size(kind), numbers(kind, chi)
     if chi.dtype.kind not in 'fiuc' or chi.shape[chi.ndim - len(shape):] != shape:

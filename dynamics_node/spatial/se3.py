@@ -36,8 +36,8 @@ class Pose(NamedTuple):
 IDENTITY = Pose(np.eye(3), np.zeros(3))
 
 
-# cos(pi/2) is 6e-17 in doubles. Entries of a constant rotation this close to 0 or +-1 are made so,
-# which is below their own rounding error and lets a right angle cost nothing when compiled.
+# cos(pi/2) is 6e-17 in doubles. Entries of a constant rotation this close to 0 or +-1 are rounded
+# to it: the change is below their rounding error, and a right angle costs nothing when compiled.
 ROUNDING = 1e-15
 
 

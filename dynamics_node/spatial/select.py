@@ -26,6 +26,6 @@ def smaller(x: Number, y: Number) -> Number:
 
 
 def clipped(x: Number, lower: Number, upper: Number) -> Number:
-    """Return x, or the limit it is beyond, to the bit; limits are finite, lower <= upper."""
+    """Return x limited to [lower, upper], exactly; the limits are finite, lower <= upper."""
     x = larger(x, lower)
     return select(is_positive(x - upper), upper, x)

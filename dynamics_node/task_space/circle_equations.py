@@ -50,7 +50,7 @@ def one_of_two(a: Number, b: Number, d: Number, sign: Number, default: Angle,
     return angle_of(a * d - b * height, b * d + a * height, default)
 
 
-def turn_to_component(axis: np.ndarray, u: np.ndarray, v: np.ndarray, x: np.ndarray, sign: Number,
+def angle_to_component(axis: np.ndarray, u: np.ndarray, v: np.ndarray, x: np.ndarray, sign: Number,
                       default: Angle) -> Angle:
     """Return the angle about `axis`, of two that `sign` chooses, with u . R v = u . x.
 
@@ -64,7 +64,7 @@ def turn_to_component(axis: np.ndarray, u: np.ndarray, v: np.ndarray, x: np.ndar
                       off @ off - along @ along)
 
 
-def turn_between(axis: np.ndarray, u: np.ndarray, v: np.ndarray, default: Angle) -> Angle:
+def angle_between(axis: np.ndarray, u: np.ndarray, v: np.ndarray, default: Angle) -> Angle:
     """Return the angle about a unit axis that turns the part of u normal to it towards that of v.
 
     Where u or v is along the axis any angle does: the default is returned (Paden-Kahan 1).

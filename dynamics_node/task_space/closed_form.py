@@ -141,8 +141,8 @@ def branches(arm: SixAxisArm, q: np.ndarray, goal: np.ndarray) -> np.ndarray:
         return BRANCHES[:0]
     if arm.geometry.pairs:
         return BRANCHES
-    leads = arm.geometry.leads(arm.motion(goal), arm.angles(q))
-    return np.array([(1.0, sign, *lead) for lead in leads.tolist()
+    leading = arm.geometry.leading_angles(arm.motion(goal), arm.angles(q))
+    return np.array([(1.0, sign, *lead) for lead in leading.tolist()
                      for sign in (1.0, -1.0)]).reshape(-1, 4)
 
 

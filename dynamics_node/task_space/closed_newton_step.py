@@ -22,6 +22,7 @@ from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.model.configuration import integrate
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
+from dynamics_node.spatial.stacks import times, transposed
 from dynamics_node.task_space.newton_step import LEAST_DAMPING, SIZES, NewtonStep, error_and_rows
 
 CLOSED = 1e-10     # greatest residual of a closed loop [m or rad]
@@ -33,7 +34,7 @@ NEWTON = 10        # iterations that close the loops
 
 
 class RobotWithFrames(Protocol):
-    """What is used of a Robot, whose package imports this one; all of batches."""
+    """The methods of a Robot that are used here, with batches; robot/ imports this folder."""
 
     @property
     def model(self) -> Model:
@@ -81,7 +82,7 @@ class ClosedNewtonStep:
         is_open = gap > CLOSED
         e, J, squares, miss = self._errors(q, goal)
         cost = np.sum(e * e, axis=1)
-        gradient, P = self._within(q, ranges, A, lambda P, _: _times(P @ _transposed(J), e))
+        gradient, P = self._within(q, ranges, A, lambda P, _: times(P @ transposed(J), e))
         step = _damped(J @ P, e, caution[:, 0] * cost)
         step /= np.sqrt(1.0 + np.sum(step * step, axis=1) / LONGEST ** 2)[:, None]
         step[is_open] = 0.0
@@ -114,7 +115,7 @@ class ClosedNewtonStep:
     def _rows(self, q):
         """Return the greatest residual (N,); residual (N, m) and A (N, m, nv) at unit length.
 
-        Without rows that restrict velocities alone: every configuration complies with them.
+        Rows that restrict velocities alone are left out: every configuration satisfies them.
         """
         residual, A, _ = self._robot.constraint_rows(q, np.zeros((len(q), self._model.nv)))
         residual, A = residual[:, self._holonomic], A[:, self._holonomic]
@@ -178,27 +179,19 @@ def _projector(A, free):
     """Return P = 1 - A^+ A (N, nv, nv) of the free joints, and A^+ (N, nv, m)."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     kept = s > REDUNDANT * s.max(axis=1, initial=0.0)[:, None]
-    V = _transposed(Vt) * kept[:, None]
-    inverse = V / np.where(kept, s, 1.0)[:, None] @ _transposed(U)
-    return np.eye(A.shape[2]) * free[:, None] - V @ _transposed(V), inverse
+    V = transposed(Vt) * kept[:, None]
+    inverse = V / np.where(kept, s, 1.0)[:, None] @ transposed(U)
+    return np.eye(A.shape[2]) * free[:, None] - V @ transposed(V), inverse
 
 
 def _damped(A, e, damping):
     """Return A' (A A' + lambda 1)^-1 e, (N, nv)."""
-    square = A @ _transposed(A)
+    square = A @ transposed(A)
     damping = damping + LEAST_DAMPING * (1.0 + np.trace(square, axis1=1, axis2=2))
     square = square + damping[:, None, None] * np.eye(A.shape[1])
-    return _times(_transposed(A), np.linalg.solve(square, e[..., None])[..., 0])
+    return times(transposed(A), np.linalg.solve(square, e[..., None])[..., 0])
 
 
 def _closing(residual, P, inverse):
     """Return the smallest motion that closes the loops, to first order, (N, nv)."""
-    return -_times(inverse, residual)
-
-
-def _transposed(A):
-    return A.swapaxes(-1, -2)
-
-
-def _times(A, x):
-    return (A @ x[..., None])[..., 0]
+    return -times(inverse, residual)

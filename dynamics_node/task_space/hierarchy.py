@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node import linalg
-from dynamics_node.constrained.solve import RANK, rank_of
+from dynamics_node.constrained.row_decomposition import RANK, rank_of
 
-# A task controls directions with singular values above solve.RANK (a share of the task's norm);
+# A task controls directions with singular values above RANK (a share of the norm of the task);
 # those below UNFELT are free for lower tasks. Directions between the two stay unused: the task
 # cannot control them, but a lower task would disturb it there.
 UNFELT = 1e-12

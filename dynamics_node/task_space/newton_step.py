@@ -14,7 +14,7 @@ import numpy as np
 from dynamics_node.algorithms.jacobian import pose_and_jacobian
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
-from dynamics_node.spatial.branchless_log import branchless_log, shortest_turn
+from dynamics_node.spatial.branchless_log import branchless_log, shortest_rotation
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.select import clipped, is_positive, larger
 from dynamics_node.spatial.so3 import cross
@@ -101,7 +101,7 @@ def error_and_rows(pose: Pose, J: np.ndarray, kind: str,
         return branchless_log(pose.R.T @ three), J[3:], np.eye(3)
     axis, across, direction = three
     axes = np.array([across, cross(axis, across)])  # rotation about the axis is no error
-    return axes @ shortest_turn(axis, pose.R.T @ direction, across), axes @ J[3:], axes
+    return axes @ shortest_rotation(axis, pose.R.T @ direction, across), axes @ J[3:], axes
 
 
 def _free(model, q, gradient, lower, upper):

@@ -27,13 +27,13 @@ from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.task_space.circle_equations import (
     Angle,
+    angle_between,
     angle_of,
+    angle_to_component,
     back,
     one_of_two,
     quadratic_roots,
     rotated,
-    turn_between,
-    turn_to_component,
 )
 
 
@@ -78,7 +78,7 @@ class ParallelAxes(NamedTuple):
         """Whether the first angle has two values, and the fifth has two for each of them."""
         return not self.regular
 
-    def leads(self, G: Pose, start: list[Angle]) -> np.ndarray:
+    def leading_angles(self, G: Pose, start: list[Angle]) -> np.ndarray:
         """Return (cos, sin) of the values of the first angle, (k, 2); not where `pairs` is true."""
         A, k = self._first_angle(G)
         both = np.linalg.solve(self.B, np.column_stack([A, k]))
@@ -92,7 +92,7 @@ class ParallelAxes(NamedTuple):
         """
         w = self.axes
         q1, q5 = self._first_and_fifth(G, branch, start)
-        q6 = turn_between(w[5], G.R.T @ rotated(w[0], q1, w[1]), rotated(w[4], back(q5), w[1]),
+        q6 = angle_between(w[5], G.R.T @ rotated(w[0], q1, w[1]), rotated(w[4], back(q5), w[1]),
                           start[5])
         # e_2 e_3 e_4 = e_1^-1 G e_6^-1 e_5^-1 of a point of axis 4, and of a direction normal to it
         x = self._about(4, back(q5), self.points[3])
@@ -105,9 +105,9 @@ class ParallelAxes(NamedTuple):
         # |first + R_3 second| = |x|
         q3 = one_of_two(2.0 * first @ second, 2.0 * first @ cross(w[2], second),
                         x @ x - first @ first - second @ second, branch[1], start[2])
-        q2 = turn_between(w[1], first + rotated(w[2], q3, second), x, start[1])
+        q2 = angle_between(w[1], first + rotated(w[2], q3, second), x, start[1])
         turned = rotated(w[2], back(q3), rotated(w[1], back(q2), turned))
-        return [q1, q2, q3, turn_between(w[3], across, turned, start[3]), q5, q6]
+        return [q1, q2, q3, angle_between(w[3], across, turned, start[3]), q5, q6]
 
     def _first_angle(self, G):
         """Return A and k."""
@@ -128,7 +128,7 @@ class ParallelAxes(NamedTuple):
         q1 = one_of_two(*self.null @ A, -self.null @ k, branch[2], start[0])
         if np.linalg.norm(self.B[0]) > np.linalg.norm(self.B[1]):  # the equation of the direction
             tip = rotated(w[0], back(q1), G.R @ w[5])
-            return q1, turn_to_component(w[4], w[1], w[5], tip, branch[0], start[4])
+            return q1, angle_to_component(w[4], w[1], w[5], tip, branch[0], start[4])
         return q1, one_of_two(*self.B[1], (A @ np.array([*q1]) + k)[1], branch[0], start[4])
 
     def _about(self, joint, angle, x):

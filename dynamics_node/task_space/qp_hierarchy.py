@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.constrained.solve import RANK, rank_of
+from dynamics_node.constrained.row_decomposition import RANK, rank_of
 from dynamics_node.task_space.hierarchy import UNFELT, factors, identity, norm, null_space
 from dynamics_node.task_space.qp import TOLERANCE, PreparedQp, Status
 
@@ -40,7 +40,7 @@ class HierarchySolution(NamedTuple):
     status: Status   # 'infeasible': the strict level has no solution
 
 
-def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
+def hierarchical_qp(levels: Sequence[Level], strict: Level | None = None,
                     last: Level | None = None) -> HierarchySolution:
     r"""Return the HierarchySolution: level i is optimal, with the levels before it unchanged.
 
@@ -49,8 +49,8 @@ def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
     where A_k x of all higher levels k and the violations of their inequalities stay constant.
     Among several solutions x is the shortest, or that of the `last` level.
 
-    :param levels: Level records, the highest priority first; at least one, or `must`.
-    :param must: the strict Level: all its equalities and inequalities hold.
+    :param levels: Level records, the highest priority first; at least one, or `strict`.
+    :param strict: the strict Level: all its equalities and inequalities hold.
     :param last: a level that determines x, in place of the shortest x.
 
     Hutter 2017, eq. 3.107, where 'A of full column rank' should read full row rank: then c = 0.
@@ -58,18 +58,18 @@ def hierarchical_qp(levels: Sequence[Level], must: Level | None = None,
     `hierarchical_least_squares`, not by rows of the QP, whose errors of 1e-9 would accumulate from
     level to level.
     """
-    first = must if must is not None else levels[0]
+    first = strict if strict is not None else levels[0]
     n = np.shape(first.A)[1]
     limits = _FixedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
     x, N = np.zeros(n), identity(n)
-    if must is not None:
-        if len(must.A):
-            parts = factors(must.A, norm(must.A))
-            x, N = parts.solved(must.b), parts.free
-            missed = np.abs(must.A @ x - must.b).max()
-            if missed > MISSED * (1.0 + np.abs(must.b).max()):
+    if strict is not None:
+        if len(strict.A):
+            parts = factors(strict.A, norm(strict.A))
+            x, N = parts.solved(strict.b), parts.free
+            missed = np.abs(strict.A @ x - strict.b).max()
+            if missed > MISSED * (1.0 + np.abs(strict.b).max()):
                 return HierarchySolution(x, 'infeasible')
-        limits = limits.with_rows(must)
+        limits = limits.with_rows(strict)
     shortest = Level(identity(n), np.zeros(n)) if last is None else last
     for level in [*levels, shortest]:
         x, N, limits, status = _improved(x, N, level, limits)

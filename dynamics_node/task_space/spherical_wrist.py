@@ -29,13 +29,13 @@ from dynamics_node.spatial.select import larger
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.task_space.circle_equations import (
     Angle,
+    angle_between,
     angle_of,
+    angle_to_component,
     back,
     one_of_two,
     quadratic_roots,
     rotated,
-    turn_between,
-    turn_to_component,
 )
 
 
@@ -80,7 +80,7 @@ class SphericalWrist(NamedTuple):
         """Whether the third angle has two values, and the second has two for each of them."""
         return self.a == 0.0 or self.sine == 0.0
 
-    def leads(self, G: Pose, start: list[Angle]) -> np.ndarray:
+    def leading_angles(self, G: Pose, start: list[Angle]) -> np.ndarray:
         """Return (cos, sin) of the values of the third angle, (k, 2); not where `pairs` is true."""
         height, distance = self._invariants(G)
         along, square = self._terms()
@@ -102,16 +102,16 @@ class SphericalWrist(NamedTuple):
         q3 = self._third(G, branch[2], start[2]) if self.pairs else (branch[2], branch[3])
         y = self.path @ np.array([*q3, 1.0])
         q2 = self._second(G, y, branch[0], start[1])
-        q1 = turn_between(w[0], rotated(w[1], q2, y) - self.a * self.normal,
+        q1 = angle_between(w[0], rotated(w[1], q2, y) - self.a * self.normal,
                           G.R @ self.centre + G.p - self.feet[0], start[0])
         R = G.R
         for axis, angle in zip(w, (q1, q2, q3)):
             R = rotated(axis, back(angle), R)
         tip = R @ w[5]
-        q5 = turn_to_component(w[4], w[3], w[5], tip, branch[1], start[4])
-        q4 = turn_between(w[3], rotated(w[4], q5, w[5]), tip, start[3])
+        q5 = angle_to_component(w[4], w[3], w[5], tip, branch[1], start[4])
+        q4 = angle_between(w[3], rotated(w[4], q5, w[5]), tip, start[3])
         turned = rotated(w[4], back(q5), rotated(w[3], back(q4), R @ w[4]))
-        return [q1, q2, q3, q4, q5, turn_between(w[5], w[4], turned, start[5])]
+        return [q1, q2, q3, q4, q5, angle_between(w[5], w[4], turned, start[5])]
 
     def _terms(self):
         """Return w_2 . y and |y|^2, each three numbers: times (cos q_3, sin q_3, 1)."""

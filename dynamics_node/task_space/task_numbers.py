@@ -1,4 +1,4 @@
-"""Separate a task into what is constant in a compiled program, and its numbers of the moment."""
+"""Separate a task into the constants of its kernel (a Part) and the numbers given at run time."""
 
 from functools import lru_cache
 

@@ -121,7 +121,7 @@ class Task:
 
     @cached_property
     def structure(self) -> tuple:
-        """What is not a number of the moment: name, kind, level, frame, axes, joints, contact."""
+        """Constants of a kernel: name, kind, level, frame, axes, joints, contact."""
         return (self.name, self.kind, int(self.level), self.frame, self.axes, self.joints,
                 self.contact)
 

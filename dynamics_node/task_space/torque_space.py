@@ -112,7 +112,7 @@ def torque_space(model: Model, constraints: Sequence[Constraint], q: np.ndarray,
 
 
 def refused(*state: object) -> TorqueSpace:
-    """Raise DependentRows: the kernel's NumPy path is the problem in (a, f), whole_body.py."""
+    """Raise DependentRows: without a kernel whole_body.py solves the problem in (a, f) instead."""
     raise DependentRows('the constraint rows depend on each other, or a motion has no inertia')
 
 

@@ -23,7 +23,7 @@ from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 from dynamics_node.task_space.whole_body_setting import Setting
 
 # P = A' A of the tasks counts as definite if each pivot exceeds this share of its diagonal entry.
-# So the rule depends neither on units nor on the sizes of links: a wrist beside a hip is no defect.
+# The rule does not depend on units or sizes of links: a light wrist beside a heavy hip is accepted.
 DEFINITE = 1e-9
 TOUCHED = 1e-7  # distance at which a bound is active, relative to 1 + |value|
 
@@ -73,8 +73,8 @@ def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task
     rows = [task_rows(task, problem) for task in tasks]
     blocks = [bound_rows(bound, problem) for bound in bounds]
     stacks = _stacks(bounds, blocks)
-    must = _must(problem, tasks, rows, stacks)
-    x, status = _best(_levels(setting.size, tasks, rows, stacks), must)
+    strict = _strict_level(problem, tasks, rows, stacks)
+    x, status = _best(_levels(setting.size, tasks, rows, stacks), strict)
     if status != 'solved':
         return WholeBody(status, None, None, {}, {}, (),
                          _conflict(problem, tasks, rows, bounds, blocks))
@@ -130,7 +130,7 @@ def _stacks(bounds, blocks):
             for level, own in stacks.items()}
 
 
-def _must(problem, tasks, rows, stacks):
+def _strict_level(problem, tasks, rows, stacks):
     """Return the Level of priority 0, the strict one."""
     own = [problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
     return _level(own, stacks.get(0))
@@ -154,30 +154,30 @@ def _level(own, stack):
     return Level(A, b) if stack is None else Level(A, b, stack.G, stack.lower, stack.upper)
 
 
-def _best(levels, must):
+def _best(levels, strict):
     """Return (x, status): by one QP if a single level determines x."""
-    found = best_by_one_qp(levels, must)
-    return hierarchical_qp(levels, must) if found is None else found
+    found = best_by_one_qp(levels, strict)
+    return hierarchical_qp(levels, strict) if found is None else found
 
 
-def best_by_one_qp(levels: Sequence[Level], must: Level) -> tuple[np.ndarray, Status] | None:
+def best_by_one_qp(levels: Sequence[Level], strict: Level) -> tuple[np.ndarray, Status] | None:
     """Return (x, status) of a single level that determines x, by one QP.
 
-    None for several levels, or where the QP is not definite enough to be solved: hierarchical_qp
-    answers then.
+    None for several levels, or where the QP is not definite enough: the caller then uses
+    hierarchical_qp.
     """
     if len(levels) == 1 and levels[0].C is None:
         A, b = levels[0].A, levels[0].b
-        found = definite_minimum(A.T @ A, -(A.T @ b), must)
+        found = definite_minimum(A.T @ A, -(A.T @ b), strict)
         return None if found is None else (found.x, found.status)
     return None
 
 
-def definite_minimum(P: np.ndarray, q: np.ndarray, must: Level) -> QpSolution | None:
-    """Return the QpSolution of min x' P x / 2 + q' x within `must`; None as best_by_one_qp."""
+def definite_minimum(P: np.ndarray, q: np.ndarray, strict: Level) -> QpSolution | None:
+    """Return the QpSolution of min x' P x / 2 + q' x within `strict`; None as best_by_one_qp."""
     if not definiteness(P) > DEFINITE:
         return None
-    found = solve_qp(P, q, must.C, must.lower, must.upper, A=must.A, b=must.b)
+    found = solve_qp(P, q, strict.C, strict.lower, strict.upper, A=strict.A, b=strict.b)
     return None if found.status == 'failed' else found
 
 

@@ -102,17 +102,17 @@ class WholeBodyPlan:
         of_x, of_tasks = rows[:n], rows[n:]
         stacks = {level: stack.rows(of_x, limits) for level, stack in self._stacks.items()}
         weights, root = self._weights(tasks)
-        must = self._level(of_tasks, 0, stacks)
+        strict = self._level(of_tasks, 0, stacks)
         found = None
         if self._is_single:
             P, q = normal_equations(of_tasks, weights)
-            found = definite_minimum(P, q, must)
+            found = definite_minimum(P, q, strict)
         if found is not None:
             u, status = found.x, found.status
         else:
             weighted = of_tasks if root is None else of_tasks * root
             levels = [self._level(weighted, level, stacks) for level in self._lower]
-            u, status = hierarchical_qp(levels, must, Level(of_x[:, :-1], -of_x[:, -1]))
+            u, status = hierarchical_qp(levels, strict, Level(of_x[:, :-1], -of_x[:, -1]))
         if status != 'solved':
             return None
         values = affine(rows, u)

@@ -144,7 +144,7 @@ def test_rotation_errors_of_half_a_turn_are_corrected():
             hold = Constraint('hold', kind, 'base_link', to_pose=(0, 0, 0), **axis)
             q = project_configuration(model, start, [hold])
             assert abs(q[6]) == pytest.approx(1.0) or kind == 'revolute'
-            assert np.abs(residual(model, q, [hold], assembly.angle_of_turn)).max() <= TOLERANCE
+            assert np.abs(residual(model, q, [hold], assembly.angle_of_rotation)).max() <= TOLERANCE
 
 
 def test_a_robot_that_is_far_away_can_be_assembled():

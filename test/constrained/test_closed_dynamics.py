@@ -15,8 +15,8 @@ from support.tolerances import EXACT_MATHS, RATE_BY_DIFFERENCES, SOLVED
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.constrained.closed_dynamics import closed_dynamics
 from dynamics_node.constrained.forward import constrained_forward_dynamics
+from dynamics_node.constrained.row_decomposition import null_space
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.constrained.solve import null_space
 from dynamics_node.example_robots import MECHANISMS
 
 LINKAGES = {'four_bar': FourBar(), 'slider_crank': SliderCrank()}

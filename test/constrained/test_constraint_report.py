@@ -16,8 +16,8 @@ from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.constraint_report import report
 from dynamics_node.constrained.proximal import Proximal, proximal_forward_dynamics
 from dynamics_node.constrained.rank_deficient import rank_deficient_forward
+from dynamics_node.constrained.row_decomposition import decompose, dependent_rows
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.solve import decompose, dependent_rows
 
 
 def test_independent_rows_are_not_reported_redundant(looped):

@@ -197,9 +197,9 @@ def test_a_motion_that_breaks_the_constraints_is_refused_with_its_size(looped, w
 
 @pytest.mark.parametrize('options, reason', [
     ({'choice': 'cheapest'}, "'cheapest' is none of: least_force, least_torque, weighted, unique"),
-    ({'choice': 'weighted', 'torque_weights': [-1.0, 1.0]}, 'torque_weights must be 2'),
-    ({'choice': 'weighted', 'force_weights': [1.0, np.nan]}, 'force_weights must be 2'),
-    ({'choice': 'weighted', 'force_weights': [1.0]}, 'force_weights must be 2')])
+    ({'choice': 'weighted', 'torque_weights': [-1.0, 1.0]}, r'torque_weights\[0\] is -1'),
+    ({'choice': 'weighted', 'force_weights': [1.0, np.nan]}, r'force_weights\[1\] is nan'),
+    ({'choice': 'weighted', 'force_weights': [1.0]}, r'force_weights must have shape \(2,\)')])
 def test_invalid_resolutions_are_refused(options, reason):
     """By name, with the valid ones."""
     mechanism = load('five_bar')

@@ -44,7 +44,7 @@ def test_a_floating_base_is_refused():
     ({'tau': np.zeros((4, 1))}, r'tau has shape'),
     ({'v': np.zeros(4)}, r'v has shape'),
     ({'time': np.zeros((4, 1))}, r'time has shape'),
-    ({'q': [['a', 'b']] * 4}, 'q is .*expected an array of numbers'),
+    ({'q': [['a', 'b']] * 4}, 'q must hold real numbers, got'),
     ({'joint_names': ['a', 'a']}, r"\['a'\] twice"),
     ({'joint_names': []}, 'joint_names is empty')])
 def test_wrong_shapes_are_named(changes, words):

@@ -196,7 +196,7 @@ def test_limits_that_leave_no_motion_are_ignored_with_a_warning(multiplier):
                                  d=limited(3.0, 4.0, 9.0, like('a', multiplier)))
     assert limits == (-2.0, 2.0, 3.0)
     assert len(warnings) == 1
-    assert "joint 'd' with the limits [3, 4] mimics 'a'" in warnings[0]
+    assert "limits [3, 4] of joint 'd' are ignored: they leave 'a'" in warnings[0]
 
 
 @pytest.mark.parametrize('lower', [0.0, 3.0])   # within the limits of the follower, or not
@@ -241,7 +241,7 @@ def test_no_mimic_joint_of_a_real_robot_leaves_its_limits(example):
     ignored = ' '.join(text for text in model.warnings if 'are ignored' in text)
     for name, (master, ratio, offset) in example.mimics().items():
         limit, leader = elements[name], model.joint(master)
-        if name == master or limit is None or f"those of '{name}' are ignored" in ignored:
+        if name == master or limit is None or f"of joint '{name}' are ignored" in ignored:
             continue
         lower, upper = (float(limit.get(key, 0.0)) for key in ('lower', 'upper'))
         if not lower == upper == 0.0:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.safe_arm import EFFORT, gate_limits
 
+from dynamics_node.safety.effort_and_slew_limits import limit_effort, limit_slew
 from dynamics_node.safety.releaser import Releaser
-from dynamics_node.safety.torque_limits import limit_effort, limit_slew
 
 LIMITS = gate_limits()
 START = (1.0, -2.0, 0.5)

@@ -7,7 +7,7 @@ from dynamics_node.spatial import so3
 from dynamics_node.spatial.branchless_log import (
     branchless_log,
     half_angle_over_sine,
-    shortest_turn,
+    shortest_rotation,
 )
 
 # At half a turn the quaternion's scalar part is a difference of numbers near 1: its rounding is a
@@ -46,8 +46,8 @@ def test_the_shortest_turn_takes_one_axis_to_the_other():
     for a, b in rng.normal(size=(50, 2, 3)):
         a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
         across = so3.cross(a, b) / np.linalg.norm(so3.cross(a, b))
-        turn = shortest_turn(a, b, across)
+        turn = shortest_rotation(a, b, across)
         np.testing.assert_allclose(so3.exp(turn) @ a, b, atol=TURN)
         assert abs(turn @ a) < TURN
-        np.testing.assert_allclose(shortest_turn(a, -a, across), np.pi * across, atol=TURN)
-        np.testing.assert_allclose(shortest_turn(a, a, across), 0.0, atol=TURN)
+        np.testing.assert_allclose(shortest_rotation(a, -a, across), np.pi * across, atol=TURN)
+        np.testing.assert_allclose(shortest_rotation(a, a, across), 0.0, atol=TURN)

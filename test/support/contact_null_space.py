@@ -11,8 +11,8 @@ from scipy.linalg import solve_triangular
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix
+from dynamics_node.constrained.row_decomposition import decompose
 from dynamics_node.constrained.rows import constraint_matrix, rows
-from dynamics_node.constrained.solve import decompose
 
 
 class Support(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dynamics_node.constrained.solve import rank_of
+from dynamics_node.constrained.row_decomposition import rank_of
 
 
 def pseudo_inverse(J, damping=0.0):

@@ -153,7 +153,8 @@ HELPERS = {
     'select_joints', 'parts_of', 'per_dof', 'pose_of', 'quintics_from', 'record_of_links',
     'recorded_steps',
     'rotation_of', 'row_names', 'selection', 'setting', 'shifted', 'size', 'soft_force',
-    'task_rows', 'validate', 'with_joints', 'without_missing_efforts', 'write_csv', 'write_table',
+    'task_rows', 'validate', 'with_joints', 'without_missing_efforts', 'without_springs',
+    'write_csv', 'write_table',
 }
 SAMPLES = {
     'q': Q, 'v': Q, 'a': Q, 'tau': Q, 'q0': Q, 'q1': Q, 'dq': Q, 'dv': Q, 'da': Q, 'weights': Q,

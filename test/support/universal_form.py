@@ -20,8 +20,8 @@ from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.mass_matrix import mass_matrix
 from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.classification import Classification
+from dynamics_node.constrained.row_decomposition import RANK, null_space, rank_of
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.solve import RANK, null_space, rank_of
 from dynamics_node.model.joints import Floating
 from dynamics_node.model.model import WORLD, Body, JointInfo
 from dynamics_node.spatial import se3, so3

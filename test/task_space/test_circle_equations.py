@@ -5,10 +5,10 @@ import pytest
 
 from dynamics_node.spatial import so3
 from dynamics_node.task_space.circle_equations import (
+    angle_between,
     one_of_two,
     quadratic_roots,
     rotated,
-    turn_between,
 )
 
 DEFAULT = np.cos(0.7), np.sin(0.7)
@@ -78,7 +78,7 @@ def test_the_turn_between_two_vectors_turns_one_to_the_other():
     axis /= np.linalg.norm(axis)
     u = rng.normal(size=3)
     v = so3.about_axis(axis, 2.1) @ u
-    c, s = turn_between(axis, u, v, DEFAULT)
+    c, s = angle_between(axis, u, v, DEFAULT)
     assert np.arctan2(s, c) == pytest.approx(2.1, abs=SIMPLE)
     assert rotated(axis, (c, s), u) == pytest.approx(v, abs=SIMPLE)
-    assert turn_between(axis, 2.0 * axis, v, DEFAULT) == DEFAULT
+    assert angle_between(axis, 2.0 * axis, v, DEFAULT) == DEFAULT

@@ -5,7 +5,7 @@ import pytest
 from support.tolerances import SOLVED
 
 from dynamics_node import Robot
-from dynamics_node.constrained.solve import RANK
+from dynamics_node.constrained.row_decomposition import RANK
 from dynamics_node.example_robots import ARM7
 from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.hierarchy import UNFELT, factors, null_space

@@ -35,8 +35,8 @@ def test_equals_hierarchical_least_squares_with_inactive_bounds(seed):
     _, s, Vt = np.linalg.svd(whole)
     unfelt = Vt[int(np.sum(s > 1e-9)):]
     away = np.full(len(unfelt), 0.5)
-    must = Level(np.zeros((0, n)), np.zeros(0), unfelt, away, away + 1.0)
-    found = hierarchical_qp([Level(*task) for task in tasks], must)
+    strict = Level(np.zeros((0, n)), np.zeros(0), unfelt, away, away + 1.0)
+    found = hierarchical_qp([Level(*task) for task in tasks], strict)
     assert found.status == 'solved'
     assert np.abs(found.x - (x + unfelt.T @ away)).max() <= 1e-8 * (1.0 + np.abs(x).max())
 
@@ -44,12 +44,12 @@ def test_equals_hierarchical_least_squares_with_inactive_bounds(seed):
 @pytest.mark.parametrize('seed', SEEDS)
 def test_a_lower_level_never_changes_a_higher_one(seed):
     """Neither its equalities nor its violations; hard constraints hold."""
-    must, levels = random_levels(seed)
-    found = [hierarchical_qp(levels[:k], must) for k in (1, 2, 3)]
+    strict, levels = random_levels(seed)
+    found = [hierarchical_qp(levels[:k], strict) for k in (1, 2, 3)]
     for k, result in enumerate(found):
         assert result.status == 'solved'
-        assert np.abs(must.A @ result.x).max() <= SOLVED
-        assert (np.abs(must.C @ result.x) <= 1.0 + PRIORITY).all()
+        assert np.abs(strict.A @ result.x).max() <= SOLVED
+        assert (np.abs(strict.C @ result.x) <= 1.0 + PRIORITY).all()
         for higher in range(k):
             change = missed(levels[higher], result.x) - missed(levels[higher], found[higher].x)
             assert np.abs(change).max() <= PRIORITY * (1.0 + np.linalg.norm(levels[higher].b))
@@ -58,12 +58,12 @@ def test_a_lower_level_never_changes_a_higher_one(seed):
 @pytest.mark.parametrize('seed', range(12))
 def test_the_first_level_minimises_its_violation(seed):
     """Against SciPy's SLSQP on the sum of squares."""
-    must, levels = random_levels(seed)
+    strict, levels = random_levels(seed)
     first = levels[0]
-    x = hierarchical_qp([first], must).x
-    limits = [{'type': 'eq', 'fun': lambda y: must.A @ y},
-              {'type': 'ineq', 'fun': lambda y: np.concatenate([1.0 - must.C @ y,
-                                                                1.0 + must.C @ y])}]
+    x = hierarchical_qp([first], strict).x
+    limits = [{'type': 'eq', 'fun': lambda y: strict.A @ y},
+              {'type': 'ineq', 'fun': lambda y: np.concatenate([1.0 - strict.C @ y,
+                                                                1.0 + strict.C @ y])}]
     other = minimize(lambda y: missed(first, y) @ missed(first, y), 0.0 * x, constraints=limits,
                      method='SLSQP', options={'ftol': 1e-13, 'maxiter': 500})
     own = missed(first, x) @ missed(first, x)
@@ -87,8 +87,8 @@ def test_contradictory_hard_constraints_are_infeasible():
     crossed = Level(one[:0], np.zeros(0), np.array([[1.0, 0.0], [1.0, 0.0]]),
                     np.array([1.0, -np.inf]), np.array([np.inf, 0.0]))
     both = Level(one[:1], np.ones(1), one[:1], np.array([2.0]), np.array([3.0]))
-    for must in (twice, crossed, both):
-        assert hierarchical_qp(wanted, must).status == 'infeasible'
+    for strict in (twice, crossed, both):
+        assert hierarchical_qp(wanted, strict).status == 'infeasible'
 
 
 @pytest.mark.parametrize('scale', [1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
@@ -103,9 +103,9 @@ def test_a_level_with_a_small_column_is_solved(scale):
         A, C = rng.normal(size=(6, 6)), rng.normal(size=(8, 6))
         A[:, 0] *= scale
         limit = rng.uniform(0.1, 1.0, size=8)
-        must = Level(np.zeros((0, 6)), np.zeros(0), C, -limit, limit)
+        strict = Level(np.zeros((0, 6)), np.zeros(0), C, -limit, limit)
         b = 3.0 * rng.normal(size=6)
-        x, status = hierarchical_qp([Level(A, b)], must)
+        x, status = hierarchical_qp([Level(A, b)], strict)
         assert status == 'solved'
         assert (np.abs(C @ x) <= limit + 1e-9).all()
         at = np.abs(np.abs(C @ x) - limit) < 1e-9

@@ -1,4 +1,4 @@
-"""Check arrays that are given for results, the argument `out`, and write results to them."""
+"""Check the arrays of the argument `out`, and write results to them."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def decompose(M: np.ndarray, A: np.ndarray) -> Decomposition:
     Where M is singular but A constrains every motion without inertia, M + s A' A replaces it: on
     motions that satisfy the constraints both are the same.
 
-    :raises SingularModel: some motion without inertia is not constrained (failure condition 2, see
+    :raise SingularModel: some motion without inertia is not constrained (failure condition 2, see
         classification.py).
     """
     L, added = _root(M, A)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dynamics_node import DynamicsError
-from dynamics_node.robot.given_results import check_out, written
+from dynamics_node.robot.out_arrays import check_out, written
 
 SHAPES = [(3,), (3, 3)]
 
