@@ -1,6 +1,7 @@
 """Resolve redundancy: select the multipliers of least cost (float only: a least-squares solve)."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.constrained.solve import least_squares, rank_of
 from dynamics_node.errors import DynamicsError
@@ -17,7 +18,8 @@ class RedundancyWeights:
     :param force: (m,) of the multipliers, at least 0 [1/N^2 or 1/(N m)^2]; None for ones.
     """
 
-    def __init__(self, choice, joints, multipliers, torque=None, force=None):
+    def __init__(self, choice: str, joints: int, multipliers: int,
+                 torque: ArrayLike | None = None, force: ArrayLike | None = None):
         if choice not in CHOICES:
             raise DynamicsError(f"choice '{choice}' is none of: {', '.join(CHOICES)}")
         self.unique = choice == 'unique'
@@ -25,7 +27,7 @@ class RedundancyWeights:
         self.force = _weights('force', force, multipliers) * (choice != 'least_torque')
 
 
-def _weights(name, weights, n):
+def _weights(name: str, weights: ArrayLike | None, n: int) -> np.ndarray:
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if weights.shape != (n,) or not np.all(np.isfinite(weights)) or np.any(weights < 0.0):
         raise DynamicsError(f'{name}_weights must be {n} finite numbers, none below zero; '

@@ -1,7 +1,7 @@
 """Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
-def _entries(a):
+def _entries(a: np.ndarray) -> Iterable:
     """Return the three entries: numbers of Python, which multiply faster than those of NumPy."""
     return a.tolist() if isinstance(a, np.ndarray) and a.ndim == 1 else a
 

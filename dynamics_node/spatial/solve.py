@@ -39,7 +39,7 @@ def second_half(L: np.ndarray, d: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return X
 
 
-def _times(a, row):
+def _times(a: np.ndarray, row: np.ndarray) -> np.ndarray:
     return a * row if np.ndim(row) == 0 else np.outer(a, row)
 
 
