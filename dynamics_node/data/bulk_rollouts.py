@@ -42,7 +42,7 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
     :param period: time for which a torque is held [s]; needed for ends and motions.
     :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the first state
         under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
-    :param q, v: columns of the first state, nq and nv numbers per row; v is None: at rest.
+    :param q, v: columns of the first state, nq and nv numbers per row; v None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as in annotate.

@@ -1,4 +1,4 @@
-"""Say which columns of a data set are which joints, in which order and unit: read from YAML.
+"""Read from YAML which columns of a data set hold which joints, in which order and unit.
 
     position:
       column: observation.state        # a list of numbers in each row

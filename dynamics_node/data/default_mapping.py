@@ -1,10 +1,10 @@
 """Find the joints in a data set without a mapping file: LeRobot's layout, or columns by name.
 
 A data set of LeRobot has `meta/info.json` above its files; lists `observation.state` (positions),
-perhaps `observation.effort`; `timestamp` [s], `episode_index`, and its rate as `fps`. The entries
-of a list are the joints that `names` in info.json says, with or without an ending such as `.pos`;
-if these name none of the robot's joints, or are missing, they are its joints in its order. Names of
-some of the joints are refused.
+perhaps `observation.effort`; `timestamp` [s], `episode_index`, and its rate as `fps`. `names`
+in info.json gives the joint of each entry, with or without an ending such as `.pos`. If it is
+missing, or has no name of a joint of the robot, the entries are the joints in the robot's order. If
+it names only some of the joints, the data set is refused.
 
 Other files have one column per quantity and joint, with the names of `identification`
 (`position_<joint>`, `effort_<joint>`, `q1`, ...) and a column `time`.

@@ -80,8 +80,9 @@ def filtered_motion(time: np.ndarray, q: np.ndarray, episode: np.ndarray, cutoff
 def _out_of_order(time, starts, valid):
     """Return a mask of rows whose time is not later than that of the rows before.
 
-    One late stamp far in the future would make all rows after it late: where fewer rows are
-    earlier than the ones before them if read from the end, those are marked.
+    One stamp far in the future would make all rows after it late. So two sets are compared: rows
+    not later than a row before them, and rows not earlier than a row after them; the smaller set
+    is marked.
     """
     late = np.zeros(len(time), dtype=bool)
     steps = np.diff(time)

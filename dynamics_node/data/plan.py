@@ -28,7 +28,7 @@ from dynamics_node.robot.robot import Robot
 
 EPISODES = 5       # whose spectra determine the cutoff; the middle one of their cutoffs is used
 FEWEST_ROWS = 100  # of such an episode
-USUAL = (2.0, 98.0)   # percentiles of positions: a few bad rows do not tell a unit
+USUAL = (2.0, 98.0)   # percentiles of positions, so that a few bad rows have no effect
 ROOM = 0.1         # of the range between the limits: a zero offset may exceed them a little
 
 MappingSource = ColumnMapping | str | os.PathLike | Mapping | None

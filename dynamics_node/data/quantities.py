@@ -159,7 +159,7 @@ class AddedColumn(NamedTuple):
 
     @property
     def quantity(self) -> Quantity:
-        """What it is."""
+        """The Quantity of the column."""
         return QUANTITIES[self.kind]
 
     def values(self, rows: RowQuantities) -> np.ndarray:

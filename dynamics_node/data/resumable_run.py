@@ -1,6 +1,6 @@
-"""Run a function for each file of a data set: results are whole, and resumed after a kill.
+"""Run a function for each file of a data set; continue after a kill with the unfinished files.
 
-Each result is written whole or not at all, so a file that exists is finished. Its metadata has the
+Each result is written atomically, so a file that exists is finished. Its metadata has the
 digest of robot and settings: it is kept by a later run with equal ones. A manifest in the folder of
 the results refuses other ones.
 """
@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynamics_node.data.atomic_files import write_atomically
 from dynamics_node.data.default_mapping import dataset_root
 from dynamics_node.data.engines import run_jobs
 from dynamics_node.data.settings import FOUND, KEY
 from dynamics_node.data.sources import files_of
-from dynamics_node.data.whole_files import write_whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.files import read_file
 
@@ -98,7 +98,7 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
                 for target in places.targets if str(target) in found}
     done = WrittenFiles(str(places.out), dict(metadata), in_order, dict(sorted(failed.items())),
                         resumed, time.monotonic() - started)
-    write_whole(places.out / manifest, json.dumps({
+    write_atomically(places.out / manifest, json.dumps({
         **metadata, 'counts': done.counts, 'files': done.files, 'failed': done.failed},
         indent=1) + '\n')
     return done
@@ -148,7 +148,7 @@ def _bind(out, metadata, manifest):
                                 f"folder, or remove its '{name}' and files")
     first = not (out / manifest).exists()
     if first:
-        write_whole(out / manifest, json.dumps(metadata, indent=1) + '\n')
+        write_atomically(out / manifest, json.dumps(metadata, indent=1) + '\n')
     return first
 
 

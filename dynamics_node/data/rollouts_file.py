@@ -197,7 +197,7 @@ def _computed(robot, settings, batch, sizes, dtype):
 def _results(starts):
     """Return the values of each column, NaN for rows of motions that diverge or of large numbers.
 
-    One such row ends the calculation of all: it is found by halves.
+    One such row makes the calculation of all rows fail; bisection finds it.
     """
     n = len(starts.q)
     try:
@@ -233,7 +233,7 @@ def _not_unit(robot, q):
 
 
 def _await_kernels(robot, settings):
-    """Compute enough rows that the robot waits for its kernels: results of NumPy differ by bits."""
+    """Wait for kernels, by computing many rows: results of NumPy would differ in the last bits."""
     q = np.tile(robot.neutral(), (WORTH_WAITING, 1))
     v = np.zeros((WORTH_WAITING, robot.nv))
     torque = np.zeros((WORTH_WAITING, settings.periods, robot.nv))
