@@ -83,7 +83,7 @@ def let_touch(spec, link, friction, radius, height=0.0):
 
 
 def force_of_ground(model, data, link):
-    """Return what the ground does to a link in the last time step, in world axes, (3,) [N]."""
+    """Return the force of the ground on a link in the last time step, in world axes, (3,) [N]."""
     force, wrench, body = np.zeros(3), np.zeros(6), model.body(link).id
     for k in range(data.ncon):
         contact = data.contact[k]
