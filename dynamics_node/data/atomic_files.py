@@ -42,7 +42,7 @@ def write_atomically(path: Path, text: str) -> None:
         partial.write_text(text, encoding='utf-8')
 
 
-def _sync(path):
+def _sync(path: Path) -> None:
     """Wait until a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -72,7 +72,7 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
                      MANIFEST, engine, workers, progress)
 
 
-def _columns(columns, period):
+def _columns(columns: Sequence[str], period: float | None) -> tuple[str, ...]:
     names = check_names('columns', columns)
     if not names:
         raise DynamicsError(f'columns is empty; expected some of: {", ".join(QUANTITIES)}')
@@ -86,7 +86,8 @@ def _columns(columns, period):
     return names
 
 
-def _complete(robot, settings, source):
+def _complete(robot: Robot, settings: RolloutSettings, source: str | os.PathLike
+              ) -> RolloutSettings:
     """Return the settings with the number of periods of the first row that has torques."""
     opened = SourceFile(source)
     try:

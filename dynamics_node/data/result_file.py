@@ -106,10 +106,10 @@ def write_rows(writer: pq.ParquetWriter, schema: pa.Schema, batch: pa.RecordBatc
     writer.write_table(table, row_group_size=len(marks))
 
 
-def _repetitive(schema):
+def _repetitive(schema: pa.Schema) -> list[str]:
     """Return the columns worth a dictionary: not those of floats, which hardly repeat."""
     import pyarrow as pa
 
-    def is_float(kind):
+    def is_float(kind: pa.DataType) -> bool:
         return pa.types.is_floating(getattr(kind, 'value_type', kind))
     return [field.name for field in schema if not is_float(field.type)]

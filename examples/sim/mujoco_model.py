@@ -24,8 +24,8 @@ STIFF, NO_CREEP = 4e-3, 100.0
 def read_spec(urdf, shapes=False):
     """Return the MjSpec of a URDF, text or path.
 
-    :param shapes: keep boxes, cylinders and spheres of <visual>, to be looked at. Meshes never are:
-        their files need not be here.
+    :param shapes: keep boxes, cylinders and spheres of <visual>, for pictures. Meshes are always
+        left out, so their files need not exist.
     :raise ValueError: MuJoCo refuses it, or a joint has not exactly one value of its own.
     """
     root = ElementTree.fromstring(urdf_text(urdf))
