@@ -48,7 +48,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Compiled kernels of what is run here stay inside this folder too.
 export DYNAMICS_NODE_CACHE ?= $(CURDIR)/build/kernels
-# As commands/executable.py says why.
+# The reason is in commands/executable.py.
 export OPENBLAS_NUM_THREADS ?= 1
 
 # How a command sees ROS: the virtualenv, then the package that colcon built.

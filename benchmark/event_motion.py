@@ -17,7 +17,7 @@ SHARE = 0.5              # of the velocity limits
 TASK_SHARE = 0.25
 STREAM = 10              # [ms] between two task references
 FREQUENCY = 10.0         # [rad/s] of the springs of impedance, critically damped
-FAST = {'ramp_in_time': 0.05}   # of events that happen when the arm is enabled long since
+FAST = {'ramp_in_time': 0.05}   # of events that happen long after the arm was enabled
 MEASURED = 0.02   # [s] until the node has measured a motion that begins at once
 
 

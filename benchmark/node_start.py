@@ -2,8 +2,8 @@
 
 python benchmark/node_start.py [--repetitions 5]
 
-Prints a table as JSON: the least values, and the longest end. The kernels are in the cache; torques
-are off.
+Prints a table as JSON: the smallest values of all repetitions, of the end the longest. The kernels
+are in the cache; torques are off.
 """
 
 import argparse

@@ -32,7 +32,7 @@ class Progress:
             self._draw(share)
 
     def clear(self):
-        """Leave the line empty."""
+        """Clear the line."""
         if self._live:
             self._stream.write('\r\033[K')
             self._stream.flush()

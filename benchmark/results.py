@@ -13,4 +13,4 @@ def json_text(results):
 def _plain(value):
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    raise TypeError(f'{type(value).__name__} has no place in results.json')
+    raise TypeError(f'{type(value).__name__} cannot be written to results.json')

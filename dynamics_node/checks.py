@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from numbers import Integral
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -160,7 +160,7 @@ def check_reals(name: str, value: ArrayLike, *shapes: tuple[int | str, ...]) -> 
     return _check_finite(name, array)
 
 
-def _check_finite(name, array):
+def _check_finite(name: str, array: np.ndarray) -> np.ndarray:
     if not np.isfinite(array).all():
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         place = f'[{", ".join(map(str, where))}]' if where else ''
@@ -168,7 +168,7 @@ def _check_finite(name, array):
     return array
 
 
-def _fits(shape, wanted):
+def _fits(shape: tuple[int, ...], wanted: tuple[int | str, ...]) -> bool:
     return len(shape) == len(wanted) and all(
         isinstance(size, str) or size == actual for size, actual in zip(wanted, shape))
 
@@ -229,7 +229,7 @@ def check_generator(rng: np.random.Generator | int | Sequence[int] | None) -> np
                             'integer that is not negative') from error
 
 
-def _whole_numbers(seed):
+def _whole_numbers(seed: Any) -> Any:
     if isinstance(seed, Integral):
         return int(seed)
     seed = np.asarray(seed)

@@ -50,7 +50,7 @@ class FileError(DynamicsError):
         self.shown = shortened(text, LONGEST_PATH)
         super().__init__(f'cannot read {self.shown!r}: {reason}')
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return type(self), (self.path, self.reason, self.missing)
 
 
@@ -73,7 +73,7 @@ class UnknownName(DynamicsError):
         quoted = shortened(str(name), LONGEST_NAME) if plain else shown(name).strip("'")
         super().__init__(f"no {kind} '{quoted}'; the robot has: {choices}")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return UnknownName, (self.kind, self.name, self.known)
 
 
@@ -98,5 +98,5 @@ class SingularParametrisation(DynamicsError):
         super().__init__(f'{kind} is singular at {value.tolist()}: clearance {clearance:.3g}; '
                          'use another kind: quaternion and matrix are never singular')
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return SingularParametrisation, (self.kind, self.value, self.clearance)

@@ -10,7 +10,7 @@ import io
 import os
 import stat
 import time
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dynamics_node.errors import FileError, FileTooLong
 
@@ -77,38 +77,38 @@ def check_file(path: FilePath, max_bytes: int) -> None:
         file.read(1)
 
 
-def _check_kind(path, found):
+def _check_kind(path: FilePath, found: os.stat_result) -> None:
     for is_kind, kind in _KINDS:
         if is_kind(found.st_mode):
             raise FileError(path, f'it is {kind}; expected a regular file')
 
 
-def _too_long(path, max_bytes):
+def _too_long(path: FilePath, max_bytes: int) -> FileTooLong:
     return FileTooLong(path, f'it is longer than the limit of {max_bytes} bytes')
 
 
 class _Bounded(io.RawIOBase):
     """A file that raises a FileError when it is too long, or waits for data, or is too slow."""
 
-    def __init__(self, path, handle, max_bytes):
+    def __init__(self, path: FilePath, handle: int, max_bytes: int) -> None:
         super().__init__()
         self._path, self._handle, self._max_bytes = path, handle, max_bytes
         self._count, self._seconds = 0, 0.0   # read so far
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._handle
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any) -> int:
         begun = time.monotonic()
         try:
             count = os.readv(self._handle, [buffer])
         except BlockingIOError as error:  # a kernel file without data
             raise FileError(self._path, 'it waits for data; expected a regular file') from error
         except OSError as error:
-            raise FileError(self._path, error.strerror) from error
+            raise FileError(self._path, error.strerror or str(error)) from error
         self._seconds += time.monotonic() - begun
         self._count += count
         if self._count > self._max_bytes:
@@ -118,7 +118,7 @@ class _Bounded(io.RawIOBase):
                                         f'{self._seconds:.0f} s')
         return count
 
-    def close(self):
+    def close(self) -> None:
         if not self.closed:
             os.close(self._handle)
         super().close()

@@ -84,7 +84,7 @@ def read_records(kind: str, record: type[T], entries: Sequence[object]) -> tuple
                  for number, entry in enumerate(entries, start=1))
 
 
-def _record(kind, record, number, entry):
+def _record(kind: str, record: type, number: int, entry: object) -> Any:
     known = {field.name: field for field in fields(record)}
     expected = f'expected fields: {", ".join(known)}'
     if not isinstance(entry, dict):
@@ -110,11 +110,11 @@ def numbers(value: object) -> object:
     return _number(value)
 
 
-def _number(value):
+def _number(value: object) -> object:
     return float(value) if isinstance(value, str) and _NUMBER.match(value) else value
 
 
-def _loaded(what, text):
+def _loaded(what: str, text: str) -> object:
     """Return the content of the YAML text: plain data, each key once."""
     if len(text) > MAX_CHARACTERS:
         raise DynamicsError(f'the {what} are a text of {len(text)} characters; expected at '

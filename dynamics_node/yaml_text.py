@@ -5,6 +5,7 @@ crashes the process on lists nested 100,000 deep.
 """
 
 from functools import cache
+from typing import Any
 
 from dynamics_node.errors import DynamicsError, shortened
 
@@ -39,7 +40,7 @@ def load_yaml(text: str, max_values: int, first: bool = False) -> object:
         raise DynamicsError(f'a value does not fit its YAML tag: {reason}') from error
 
 
-def _check(text, max_values):
+def _check(text: str, max_values: int) -> None:
     """Refuse texts that would take too much time or memory; the event parser is iterative.
 
     An alias counts as what it stands for: nine lines of ten aliases each are a billion values.
@@ -79,12 +80,12 @@ def _check(text, max_values):
 class _Opened:
     """A list or mapping whose end has not been read."""
 
-    def __init__(self, anchor, before):
+    def __init__(self, anchor: str | None, before: int) -> None:
         self.anchor, self.before = anchor, before   # `before`: values before it
         self.depth = 0                              # of the collections in it
 
 
-def _check_scalar(event):
+def _check_scalar(event: Any) -> None:
     if len(event.value) > MAX_NUMBER and (event.tag is not None or event.implicit[0]):
         raise DynamicsError(f'it has a value of {len(event.value)} characters without quotes; '
                             f'expected at most {MAX_NUMBER}')
@@ -95,18 +96,19 @@ def _check_scalar(event):
 
 
 @cache
-def _loader():
+def _loader() -> Any:
     import yaml
+    parent: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
-    class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):
+    class Loader(parent):
         """Load plain data; refuse duplicate keys and merge keys."""
 
-        def flatten_mapping(self, node):
+        def flatten_mapping(self, node: Any) -> None:
             if any(key.tag == 'tag:yaml.org,2002:merge' for key, _ in node.value):
                 raise yaml.constructor.ConstructorError(
                     None, None, 'merge keys (<<) are not supported', node.start_mark)
 
-        def construct_mapping(self, node, deep=False):
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict:
             seen = set()
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and key.value in seen:

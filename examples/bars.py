@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Bar(NamedTuple):
-    """One promise."""
+    """A measured number and its limit."""
 
     name: str
     value: float

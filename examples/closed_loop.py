@@ -101,7 +101,7 @@ class ClosedLoop(AbstractContextManager):
             self._node.destroy_node()
             rclpy.try_shutdown(context=self._context)
 
-    # What is asked of the two ----------------------------------------------------------------
+    # Requests to both processes ----------------------------------------------------------------
 
     def place(self, q):
         """Place the arm unloaded, at rest, brakes closed; wait until the node has measured it."""

@@ -44,7 +44,7 @@ BETTER = 20.0                      # computed torque over PD alone, and a known 
 
 
 class Act(NamedTuple):
-    """A phase to come."""
+    """The settings of one phase of the demo."""
 
     name: str
     parameters: dict

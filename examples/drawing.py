@@ -1,8 +1,9 @@
 """Simulate scene 1: an arm draws on a table with a set contact force, its elbow up.
 
 The bundled 7-axis arm, moved by MuJoCo, driven by the real node in mode task_space, in lockstep. A
-ball at its tool slides on the table, without friction. Down it pushes, along the table and about
-all axes it moves; the joint that is left lifts the elbow, which begins to the side.
+ball at its tool slides on the table, without friction. The vertical force of the tool is
+controlled, and its motion along the table and about all axes. The remaining joint lifts the elbow,
+which starts at the side.
 
 With some joints fixed it is an arm of six, five or three axes, which draws the same star: with five
 the turn of the tool about the vertical is free, with three all rotations are.
@@ -37,7 +38,8 @@ MODE = {'torque.mode': 'task_space', 'torque.task_frame': TOOL, 'torque.task_law
 RAMP = {'safety.ramp_in_time': 0.4}   # [s]
 MILLI = 1e3
 # axes of the arm -> (joints that are fixed at zero, free axes of the tool, where it begins near,
-# how much further away it draws [m]: straight from the elbow on, it cannot come as near)
+# how much further away the star is [m]: an arm that is straight from the elbow on cannot reach
+# nearer points)
 ARMS = {7: ((), (), ASIDE, 0.0),
         6: (('joint_3',), (), UP, 0.0),
         5: (('joint_3', 'joint_7'), (5,), UP, 0.0),

@@ -3,10 +3,10 @@
     python examples/lqr.py [--save build/lqr/lqr.png]
 
 The arm starts up to 0.3 rad off. A linear-quadratic regulator brings it back, with the gravity
-torque of the pose as feedforward: tau = g(q_0) - K x, x = (q - q_0, v). Beside it a PD of the same
-bandwidth and feedforward, each joint for itself. Both pay the same price, the integral of
-x' Q x + u' R u. Riccati's equation predicts the regulator's, x' P x at the start; MuJoCo, an
-engine that is not ours, says what it comes to.
+torque of the pose as feedforward: tau = g(q_0) - K x, x = (q - q_0, v). It is compared
+with a PD of the same bandwidth and feedforward for each joint. The cost of both is the integral of
+x' Q x + u' R u. Riccati's equation predicts that of the regulator, x' P x at the start; MuJoCo, an
+independent engine, measures it.
 
 The exit code is 0 only if every bar is met.
 """
@@ -32,11 +32,11 @@ POSE = np.array([0.2, 0.6, -0.3, -1.2, 0.4, 0.9, 0.0])      # [rad]
 OFF = np.array([0.3, -0.25, 0.2, 0.3, -0.3, 0.25, -0.3])    # [rad] from it, at the start
 # Nothing but the regulator damps this arm; its rotors are what a real one's drives would add.
 ROTORS = dict(zip((f'joint_{k}' for k in range(1, 8)), (0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1)))
-# What weighs the same in the cost: so much off, so fast, with so much of the torque limit.
+# Deviations of equal cost: position error, velocity, share of the torque limit.
 FINE_ANGLE, FINE_SPEED, FINE_EFFORT = 0.05, 0.5, 0.1        # [rad], [rad/s], [1]
 
 SETTLED = 1e-3       # [rad] worst joint at the end
-FORETOLD = 0.1       # how far the cost may be from that of the linear model, relative
+PREDICTED = 0.1       # how far the cost may be from that of the linear model, relative
 
 
 class Run(NamedTuple):
@@ -125,13 +125,13 @@ def print_joints(names, runs, gravity, limits):
         print(line)
 
 
-def judge(run, foretold, cost, other):
+def judge(run, predicted, cost, other):
     """Print the bars; return whether every one was met."""
-    worst, off = np.abs(run.error[-1]).max(), abs(cost / foretold - 1.0)
+    worst, off = np.abs(run.error[-1]).max(), abs(cost / predicted - 1.0)
     bars = (('LQR, worst joint at the end', f'{1e3 * worst:.2g} mrad', f'{1e3 * SETTLED:g} mrad',
              worst <= SETTLED),
-            ('LQR, cost beside the foretold', f'{off:.1%}', f'{FORETOLD:.0%}', off <= FORETOLD))
-    print(f'\ncost: {foretold:.2f} foretold, {cost:.2f} in MuJoCo; with the PD {other:.2f}')
+            ('LQR, cost against prediction', f'{off:.1%}', f'{PREDICTED:.0%}', off <= PREDICTED))
+    print(f'\ncost: {predicted:.2f} predicted, {cost:.2f} in MuJoCo; with the PD {other:.2f}')
     for what, value, bar, good in bars:
         print(f'{what:30}{value:>13}   bar {bar:8}{"met" if good else "NOT met"}')
     return all(good for *_, good in bars)

@@ -65,7 +65,7 @@ def moved(robot, joints):
     return robot.project_configuration(q, fixed=list(joints))
 
 
-# Two ways to look at it: world points (k, 3) -> points of the picture (k, 2) --------------------
+# Two projections: world points (k, 3) -> points of the picture (k, 2) --------------------
 
 def from_the_front(points):
     return np.asarray(points)[..., [0, 2]]
@@ -85,7 +85,7 @@ class Sketch:
         self.axes, self.model, self.loops, self.shadow = axes, robot.model, loops, shadow
         self.view = view
         poses = {body.name: robot.frame_pose(q, body.name) for body in self.model.bodies}
-        self.poses = [*poses.values(), np.eye(4)]  # the world's last, as in the model
+        self.poses = [*poses.values(), np.eye(4)]  # that of the world is last, as in the model
 
     def draw(self):
         for body in range(-1, len(self.model.bodies)):
@@ -135,7 +135,7 @@ class Sketch:
                 yield frame.body, (frame.pose @ closure).p
 
     def joint(self, body):
-        """A disc for a hinge, a square for a slide; red and named where there is a motor."""
+        """Draw a disc for a hinge, a square for a slide; red and named where there is a motor."""
         if kind(body) == 'Floating':
             return
         place = self.model.bodies.index(body)
@@ -165,7 +165,7 @@ class Sketch:
                            bbox={'facecolor': 'white', 'alpha': 0.7, 'linewidth': 0, 'pad': 0.5})
 
     def rail(self, body, place, spot):
-        """Draw what a slide slides along; return where to mark it."""
+        """Draw the rail of a slide; return where to mark it."""
         colour = GHOST if self.shadow else GROUND if body.parent == -1 else LINK
         if body.parent == -1:  # along its axis, as far as it may go
             info, start = self.model.joint(body.joint_name), body.placement
@@ -178,7 +178,7 @@ class Sketch:
         return spot
 
     def closure(self, constraint):
-        """A diamond where links meet, a line for a rod, an arc of dashes for gears."""
+        """Draw a diamond where links meet, a line for a rod, an arc of dashes for gears."""
         if constraint.kind == 'coupling':
             names = [body.joint_name for body in self.model.bodies]
             ends = np.stack([self.seen(names.index(joint), np.zeros(3))[0]
@@ -199,7 +199,7 @@ def kind(body):
 
 
 def legend(figure, model, loops):
-    """Say what the marks mean."""
+    """Add the meaning of the marks."""
     kinds = {constraint.kind for constraint in loops.constraints}
     marks = [Line2D([], [], marker='o', color='w', markerfacecolor=MOTOR, markersize=10,
                     label='motor')]

@@ -33,7 +33,7 @@ class Progress:
             print(CLEAR, end='', file=self._stream, flush=True)
 
     def say(self, text):
-        """Tell what is being done outside of phases."""
+        """Show a step that belongs to no phase."""
         if self._live:
             print(f'{CLEAR}{text} ...', end='', file=self._stream, flush=True)
 

@@ -6,8 +6,8 @@
         loop.stream(lambda t: Aim(position=(0.5, 0.0, 0.3), orientation=(1.0, 0.0, 0.0, 0.0)))
         run, force = loop.run_pushing(3.0)
 
-A reference for a state is sent before the torque for that state is passed on to the arm: it is at
-the node before the next state is, which goes a longer way.
+The reference for a state is sent before the torque of that state is passed on to the arm. So it
+reaches the node before the next state, which the arm publishes only after that torque.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ NOTHING = (0.0, 0.0, 0.0)
 
 
 class Aim(NamedTuple):
-    """Where the tool shall be and go; its orientation stays. In the axes of the root."""
+    """The wanted position and motion of the tool, in the axes of the root; constant orientation."""
 
     position: tuple              # (3,) [m]
     orientation: tuple           # x y z w

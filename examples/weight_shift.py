@@ -126,7 +126,7 @@ def tasks(t, seconds, home, unload, load):
                   velocity=(*still, *(steps[0] + steps[1]) / (2 * h)),
                   acceleration=(*still, *(steps[1] - steps[0]) / h ** 2)),
              Task('even', 'force', weight=1e-4), Task('effort', 'torque', weight=1e-4),
-             # says nothing new, but leaves nothing open: then it is a single QP
+             # determines what the other tasks leave open, so that the problem is a single QP
              Task('calm', 'posture', weight=1e-6, stiffness=0.0)]
     if unload:
         found.append(Task('free', 'force', contact=FEET[FREED], value=(1.0 - unload) * load))
@@ -135,7 +135,7 @@ def tasks(t, seconds, home, unload, load):
 
 def stand_bars(run):
     """Return the Bars of a Stand."""
-    settled = slice(round(0.5 / PERIOD), None)   # it is set down on springs without any weight
+    settled = slice(round(0.5 / PERIOD), None)   # at first the contacts of MuJoCo carry no weight
     tangential = np.linalg.norm(run.command[..., :2], axis=2)
     outside = np.maximum(tangential - BELIEVED * run.command[..., 2], -run.command[..., 2])
     slip = np.linalg.norm((run.feet - run.feet[settled][0])[settled, :, :2], axis=2)

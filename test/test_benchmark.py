@@ -113,7 +113,7 @@ def test_values_that_are_no_results_are_refused(monkeypatch):
 
     assert json.loads(results.json_text({'a': np.arange(3), 'b': np.bool_(True)})) == {
         'a': [0, 1, 2], 'b': True}
-    with pytest.raises(TypeError, match='set has no place in results.json'):
+    with pytest.raises(TypeError, match='set cannot be written to results.json'):
         results.json_text({'a': {1}})
 
 

@@ -60,7 +60,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Annotate the files and print a summary; return the exit code."""
     from dynamics_node.data import annotate
-    from dynamics_node.data.whole_files import write_whole
+    from dynamics_node.data.atomic_files import write_atomically
     from dynamics_node.identification import ProgressBar
     from dynamics_node.reports import annotation_report_page
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     bar.clear()
     html, numbers = annotation_report_page(done)
     page, table = Path(done.out, 'report.html'), Path(done.out, 'report.json')
-    write_whole(page, html)
-    write_whole(table, json.dumps(numbers, indent=1) + '\n')
+    write_atomically(page, html)
+    write_atomically(table, json.dumps(numbers, indent=1) + '\n')
     sys.stdout.write('\n'.join([*summary(done), str(page), str(table), '']))
     return 1 if done.failed else 0

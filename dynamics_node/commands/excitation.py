@@ -2,7 +2,9 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dynamics_node.commands.robot_arguments import (
     add_loops_argument,
@@ -13,6 +15,16 @@ from dynamics_node.commands.robot_arguments import (
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.urdf_text import urdf_text
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification import Box
+    from dynamics_node.identification.fourier import Fourier
+    from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification import Box
+    from dynamics_node.identification.fourier import Fourier
+    from dynamics_node.robot.robot import Robot
 
 ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
 DETAILS = """\
@@ -100,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _touching(robot, source, trajectory):
+def _touching(robot: 'Robot', source: str | bytes, trajectory: 'Fourier') -> Sequence[str]:
     """Return warnings about links that touch each other in one period of the motion."""
     from dynamics_node.identification.excitation_limits import dense_times
     from dynamics_node.identification.excited_robot import excited_robot
@@ -112,18 +124,18 @@ def _touching(robot, source, trajectory):
     return self_collisions(robot, urdf_text(source), times, q, folder).warnings
 
 
-def _range(text):
+def _range(text: str) -> tuple[str, tuple[float, ...]]:
     return _numbers(text, 2, 'joint=-1.5,1.5')
 
 
-def _box(text):
+def _box(text: str) -> 'Box':
     from dynamics_node.identification import Box
 
     name, numbers = _numbers(text, 6, 'link=-0.5,-0.5,0.2,0.8,0.5,1.2')
     return Box(name, numbers[:3], numbers[3:])
 
 
-def _numbers(text, count, form):
+def _numbers(text: str, count: int, form: str) -> tuple[str, tuple[float, ...]]:
     name, _, words = text.rpartition('=')
     try:
         numbers = tuple(map(float, words.split(',')))

@@ -3,10 +3,17 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dynamics_node.commands.ros_import import import_ros
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.trajectory_files import TimedPoints
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.trajectory_files import TimedPoints
 
 ABOUT = 'Send a trajectory from a file to a running node, as its reference.'
 DETAILS = """\
@@ -57,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check(arguments, points):
+def _check(arguments: argparse.Namespace, points: 'TimedPoints') -> None:
     """Write warnings about links that touch or are not checked; refuse such a trajectory."""
     from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
     from dynamics_node.model.urdf_text import urdf_text

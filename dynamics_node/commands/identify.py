@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from dynamics_node.checks import named_numbers
 from dynamics_node.commands.report import about
@@ -16,6 +17,18 @@ from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.files import read_file, read_text
 from dynamics_node.model.urdf_text import MAX_BYTES
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.drive_gains import DriveGains
+    from dynamics_node.identification.motor_side import Drives
+    from dynamics_node.identification.recording import RawRecording
+    from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.drive_gains import DriveGains
+    from dynamics_node.identification.motor_side import Drives
+    from dynamics_node.identification.recording import RawRecording
+    from dynamics_node.robot.robot import Robot
 
 ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from a recording.'
 DETAILS = """\
@@ -130,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if verdict.success else 1
 
 
-def _drives(arguments):
+def _drives(arguments: argparse.Namespace) -> 'Drives':
     """Return the Drives that made the recordings."""
     from dynamics_node.identification import read_transmission
     from dynamics_node.identification.motor_side import Drives
@@ -142,7 +155,8 @@ def _drives(arguments):
         read_text(arguments.transmission, MAX_BYTES)))
 
 
-def _gains(arguments, robot, raw, drives):
+def _gains(arguments: argparse.Namespace, robot: 'Robot', raw: 'RawRecording', drives: 'Drives'
+           ) -> 'DriveGains | None':
     """Return the DriveGains from a recording with a known payload, None if there is none."""
     from dynamics_node.identification import estimate_gains
 
@@ -159,7 +173,8 @@ def _gains(arguments, robot, raw, drives):
                           _recording(arguments, arguments.loaded, robot, drives), arguments.cutoff)
 
 
-def _recording(arguments, path, robot, drives):
+def _recording(arguments: argparse.Namespace, path: str, robot: 'Robot', drives: 'Drives'
+               ) -> 'RawRecording':
     """Return the RawRecording of a file, converted to joint positions and torques."""
     from dynamics_node.identification import joint_side, read_recording
 

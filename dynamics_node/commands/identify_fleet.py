@@ -3,7 +3,9 @@
 import argparse
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dynamics_node.commands.report import about, put
 from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of, source_of
@@ -11,6 +13,16 @@ from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import DynamicsError
 from dynamics_node.files import read_file
 from dynamics_node.model.urdf_text import MAX_BYTES
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.fleet_fit import FleetIdentification
+    from dynamics_node.identification.recording_summary import RecordingSummary
+    from dynamics_node.robot.robot import Robot
+
+if TYPE_CHECKING:   # imported only when the command runs
+    from dynamics_node.identification.fleet_fit import FleetIdentification
+    from dynamics_node.identification.recording_summary import RecordingSummary
+    from dynamics_node.robot.robot import Robot
 
 ABOUT = 'Identify the common parameters of robots of one type, and how each robot deviates.'
 DETAILS = """\
@@ -82,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _summarise_new(arguments, robot, out):
+def _summarise_new(arguments: argparse.Namespace, robot: 'Robot', out: Path) -> list[str]:
     """Write the summaries of recordings that have none, or are new; return their warnings."""
     from dynamics_node.data.engines import check_engine, run_jobs
     from dynamics_node.identification import ProgressBar
@@ -110,12 +122,12 @@ def _summarise_new(arguments, robot, out):
     return sorted(warnings)
 
 
-def _target(out, path):
+def _target(out: Path, path: Path) -> Path:
     """Return the path of the summary of a recording."""
     return out / SUMMARIES / _robot_name(path) / f'{path.name}.npz'
 
 
-def _is_known(robot, path, target, arguments):
+def _is_known(robot: 'Robot', path: str, target: Path, arguments: argparse.Namespace) -> bool:
     """Return whether the summary of a recording is there, of this model and these options."""
     from dynamics_node.identification import read_summary
     from dynamics_node.identification.recording_summary import file_key, model_hash, summary_base
@@ -127,7 +139,7 @@ def _is_known(robot, path, target, arguments):
     return (known.source, known.model) == (key, model_hash(robot, summary_base(robot)))
 
 
-def _robot_name(path):
+def _robot_name(path: Path) -> str:
     """Return the name of the folder of a recording."""
     name = path.resolve().parent.name
     if name in (COMMON, SUMMARIES, ''):
@@ -136,12 +148,14 @@ def _robot_name(path):
     return name
 
 
-def _all_summaries(robot, out):
+def _all_summaries(robot: 'Robot', out: Path
+                   ) -> tuple[dict[str, list['RecordingSummary']], list[str]]:
     """Return ({robot: summaries}, warnings) of the folder; those of other models are left out."""
     from dynamics_node.identification import read_summary
     from dynamics_node.identification.recording_summary import model_hash, summary_base
 
-    model, found, others = model_hash(robot, summary_base(robot)), {}, 0
+    model, others = model_hash(robot, summary_base(robot)), 0
+    found: dict[str, list[RecordingSummary]] = {}
     for path in sorted((out / SUMMARIES).glob('*/*.npz')):
         summary = read_summary(path)
         if summary.model == model:
@@ -152,7 +166,7 @@ def _all_summaries(robot, out):
                    'are left out'] if others else []
 
 
-def _ranking(found):
+def _ranking(found: 'FleetIdentification') -> Iterator[str]:
     """Yield a line for each robot."""
     width = max(len(each.name) for each in found.robots)
     yield f'{"robot":<{width}}  recordings  deviation  change of torque  most unusual'

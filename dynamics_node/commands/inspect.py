@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from dynamics_node.commands.subparsers import Subparsers
 from dynamics_node.errors import ModelError
+from dynamics_node.model.report import ModelReport
 from dynamics_node.model.urdf_text import MAX_BYTES
 from dynamics_node.robot.robot import Robot
 
@@ -36,11 +37,12 @@ def inspect_urdf(source: str | bytes | os.PathLike, as_json: bool = False, base:
     return _shown(_report(source, base, locked), as_json)
 
 
-def _report(source, base, locked):
+def _report(source: str | bytes | os.PathLike, base: str, locked: Mapping[str, float] | None
+            ) -> ModelReport:
     return Robot.from_urdf(source, base=base, locked=locked, compile=False).report()
 
 
-def _shown(report, as_json):
+def _shown(report: ModelReport, as_json: bool) -> str:
     return json.dumps(report.as_dict(), indent=2, allow_nan=False) if as_json else str(report)
 
 

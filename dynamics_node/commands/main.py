@@ -87,7 +87,7 @@ def parser_of(commands: Sequence[AddParser], prog: str) -> argparse.ArgumentPars
     return parser
 
 
-def _open_streams():
+def _open_streams() -> None:
     """Make both output streams writable, for names in any alphabet."""
     sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())  # None after `>&-`
     sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO())
@@ -95,11 +95,11 @@ def _open_streams():
         sys.stdout.reconfigure(errors='backslashreplace')
 
 
-def _refuse(prog, error):
+def _refuse(prog: str, error: object) -> int:
     sys.stderr.write(f'{prog}: {" ".join(str(error).split())}\n')
     return REFUSED
 
 
-def _close_stdout():
+def _close_stdout() -> None:
     """Discard unwritten output; Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

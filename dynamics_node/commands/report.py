@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from dynamics_node.commands.inspect import joint_position
@@ -40,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     _add_identification(kinds)
 
 
-def _add_model(kinds):
+def _add_model(kinds: Subparsers) -> None:
     parser = _parser(kinds, 'model', model, 'tree, masses, inertias, limits, findings, gravity')
     parser.add_argument('--at', metavar='JOINT=POSITION', type=joint_position, action='append',
                         default=[], help='position of a joint in the figures; default: neutral')
@@ -51,7 +52,7 @@ def _add_model(kinds):
                         help='the root link is free; default: fixed to the world')
 
 
-def _add_trajectory(kinds):
+def _add_trajectory(kinds: Subparsers) -> None:
     parser = _parser(kinds, 'trajectory', trajectory, 'efforts and velocities against limits')
     parser.add_argument('trajectory', help='CSV, or YAML of a trajectory_msgs/JointTrajectory')
     parser.add_argument('--payload-frame', metavar='LINK', default='',
@@ -60,7 +61,7 @@ def _add_trajectory(kinds):
                         help='period of additional checks between the points; 0: none')
 
 
-def _add_identification(kinds):
+def _add_identification(kinds: Subparsers) -> None:
     parser = _parser(kinds, 'identification', identification,
                      'parameters with error bars, residuals before and after')
     add_loops_argument(parser)
@@ -69,7 +70,8 @@ def _add_identification(kinds):
                         help='topic of the joint states in a bag (%(default)s)')
 
 
-def _parser(kinds, name, run, about):
+def _parser(kinds: Subparsers, name: str, run: Callable[[argparse.Namespace], int], about: str
+            ) -> argparse.ArgumentParser:
     """Return the parser of one kind of report, with the common arguments."""
     parser = kinds.add_parser(name, help=about, description=f'{ABOUT} Contents: {about}.')
     add_robot_arguments(parser)
@@ -130,7 +132,7 @@ def about(*files: str) -> dict[str, str]:
     return {'of': named, 'made': time.strftime('%Y-%m-%d %H:%M')}
 
 
-def _write(arguments, source, html, numbers):
+def _write(arguments: argparse.Namespace, source: str, html: str, numbers: dict) -> int:
     """Write the page and the JSON, and print their paths."""
     stem = 'robot' if source == '-' else Path(source).stem
     page = Path(arguments.out or f'{stem}_{arguments.kind}.html')

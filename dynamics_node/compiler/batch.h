@@ -1,4 +1,5 @@
-/* Run a kernel on a batch of states: in blocks of lanes, by several threads, past the caches. */
+/* Run a kernel on a batch of states: in blocks of lanes, on several threads; large results bypass
+ * the caches. */
 #ifndef DYNAMICS_NODE_BATCH_H
 #define DYNAMICS_NODE_BATCH_H
 
@@ -13,16 +14,16 @@
 
 #define MAX_BLOCKS 16
 #define MAX_LANES 8
-/* Results of at least so many bytes in given arrays pass the caches: a plain store would first read
- * the line from memory, and evict another one. TALOS with a floating base, mass matrix: 1.9 times
- * faster with 17 and with 45 MB, 1.4 times slower with 6 MB, which stay in the cache of 32 MB. Not
- * in fresh memory: its pages are in the cache when the system has just cleared them. */
+/* Results of at least this many bytes in given arrays bypass the caches: a plain store would first
+ * read the line from memory, and evict another one. TALOS with a floating base, mass matrix: 1.9
+ * times faster with 17 and with 45 MB, 1.4 times slower with 6 MB, which stay in the cache of 32
+ * MB. Not in fresh memory: its pages are in the cache when the system has just cleared them. */
 #if defined(__SSE2__)
 #define STREAM_FROM ((Py_ssize_t)1 << 24)
 #else
 #define STREAM_FROM PY_SSIZE_T_MAX
 #endif
-#define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of results on their way, at least of one block */
+#define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of results before streaming, at least one block */
 
 typedef int64_t (*single_function)(const double *const *, double *const *);
 typedef int64_t (*batch_function)(const double *const *, double *const *, int64_t);
@@ -59,7 +60,8 @@ typedef struct {
     int streamed, failed;
 } Work;
 
-/* Copy numbers past the caches, a cache line at a time; wider registers were not faster. */
+/* Copy numbers by stores that bypass the caches, a cache line at a time; wider registers were not
+ * faster. */
 static void stream(double *goal, const double *source, Py_ssize_t n)
 {
     for (; n > 0 && (uintptr_t)goal % 64 != 0; n--)
@@ -80,13 +82,14 @@ static void end_stream(void)
 #endif
 }
 
-/* Return the numbers of so many states, with those that the kernel may pass their end by. */
+/* Return how many numbers to allocate for some rows: the kernel may read or write up to a register
+ * beyond the last one. */
 static Py_ssize_t padded(Py_ssize_t rows, Py_ssize_t size)
 {
     return (rows + 1) * size + MAX_LANES;
 }
 
-/* Allocate memory for the results of so many states, and for their inputs if `in` is given. */
+/* Allocate memory for the results of `rows` states, and for their inputs if `in` is given. */
 static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, double **out)
 {
     Py_ssize_t total = 0;
@@ -106,8 +109,8 @@ static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, dou
     return scratch;
 }
 
-/* Run blocks of states, a few at a time: their results are written to memory that stays in a cache,
- * and from there streamed to their places. */
+/* Run blocks of states, a few at a time: the results are written to scratch memory that stays in a
+ * cache, then streamed to the given arrays. */
 static int run_streamed(const Work *work, Py_ssize_t blocks)
 {
     const Caller *self = work->self;
@@ -173,7 +176,7 @@ static void *run_thread(void *work)
     return NULL;
 }
 
-/* Return how many threads a batch of n states is worth: each gets at least a block. */
+/* Return the number of threads for a batch of n states; each gets at least one block. */
 static Py_ssize_t count_threads(const Caller *self, Py_ssize_t n)
 {
     if (n < self->threshold)

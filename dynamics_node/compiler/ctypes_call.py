@@ -1,4 +1,4 @@
-"""Call a kernel through ctypes, as call.c does, where that extension was not built."""
+"""Call a kernel through ctypes, where the extension call.c was not built."""
 
 import ctypes
 from collections.abc import Callable, Sequence

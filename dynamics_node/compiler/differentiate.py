@@ -79,7 +79,7 @@ def gradient(result: Symbol, variables: Sequence[Symbol]) -> list[Number]:
 
 
 def operations_of(results: Sequence[Number], ends: Collection[int] = ()) -> list[Symbol]:
-    """Return the operations that the results depend on, in order; operands of `ends` are not."""
+    """Return the operations that the results depend on, in order; stop at the numbers in `ends`."""
     stack = [result for result in results if isinstance(result, Symbol)]
     needed: dict[int, Symbol] = {}
     while stack:

@@ -16,11 +16,11 @@ from dynamics_node.errors import DynamicsError
 
 
 class TracingError(DynamicsError):
-    """An algorithm reads the value of a symbol, for example to branch: a program cannot."""
+    """An algorithm reads the value of a symbol, for example to branch; a program cannot branch."""
 
 
 class TooManySymbols(DynamicsError):
-    """A trace has more symbols than it may have: another program is shorter."""
+    """A trace has more symbols than its limit: another program is shorter."""
 
 
 class Op(enum.Enum):
@@ -41,7 +41,7 @@ class Op(enum.Enum):
     __hash__ = object.__hash__  # Enum.__hash__ is Python code, and slow
 
 
-# In names of the module: reading an attribute of an Enum is slow, and a trace does it often.
+# Module constants, since reading an attribute of an Enum is slow, and a trace does it often.
 _CONST, _ADD, _SUB, _MUL, _NEG = Op.CONST, Op.ADD, Op.SUB, Op.MUL, Op.NEG
 
 
@@ -135,7 +135,7 @@ class Graph:
         self._consts: dict[float, Symbol] = {}
 
     def input(self, place: int) -> Symbol:
-        """Return the symbol of the input at some place of all blocks."""
+        """Return the symbol of input number `place`, counted over all blocks."""
         found = self._known.get((Op.INPUT, place))
         return self._new((Op.INPUT, place), (place,)) if found is None else found
 
@@ -165,7 +165,7 @@ class Graph:
         self.symbols = []
         self._known, self._consts = {}, {}
 
-    # The usual case, two symbols that are no constants, has no call but the look-up.
+    # In the usual case, two symbols that are not constants, the look-up is the only call.
 
     def add(self, x: Number, y: Number) -> Symbol:
         if x.__class__ is not Symbol:

@@ -23,7 +23,7 @@ def times(e: Emitter, k: str, factor: int) -> str:
 
 
 def at(e: Emitter, pointer: str, offset: str | int) -> str:
-    """Emit the address that is some bytes behind a pointer."""
+    """Emit the address `offset` bytes after a pointer."""
     return e.line(f'getelementptr i8, ptr {pointer}, i64 {offset}')
 
 

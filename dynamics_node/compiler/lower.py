@@ -46,7 +46,7 @@ LONG, REGION = 6000, 2
 # A batch of a longer program, or of one that reads and writes more numbers per state, is transposed
 # by functions, see transposing_calls.py. In shorter ones the calls take more time (measured).
 MANY_NUMBERS = 400
-# In names of the module: reading an attribute of an Enum is slow.
+# Module constants, since reading an attribute of an Enum is slow.
 _CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
 
 

@@ -61,14 +61,15 @@ class PrivateFolder:
             os.utime(name, dir_fd=self._handle, follow_symlinks=False)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file of mode 0600, whole or not at all; replace what has this name."""
+        """Write a file of mode 0600 atomically; replace what has this name."""
         with self._part(content) as part:
             os.replace(part, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
 
     def create(self, name: str, content: bytes) -> None:
-        """Write a file of mode 0600 unless there is one; of several processes one writes it.
+        """Write a file of mode 0600 if there is none; of several processes only one writes it.
 
-        It is never empty after a power failure, as a file that was renamed may be.
+        The content is on the disk before the file has its name: a power failure never leaves it
+        empty.
         """
         with self._part(content, sync=True) as part, suppress(FileExistsError):
             os.link(part, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)

@@ -1,7 +1,7 @@
 """Store results as soon as they are computed, and check that they are finite.
 
 Stored at the end of the function, all results would stay live until then, and be spilled. Zeros,
-more than half of the matrices of a humanoid, are stored by a loop at the begin of the function.
+more than half of the matrices of a humanoid, are stored by a loop at the start of the function.
 """
 
 from __future__ import annotations

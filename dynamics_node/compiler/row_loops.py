@@ -33,7 +33,7 @@ MOST_BYTES = 2 << 20       # of the memory: the stack of a thread has 8 MB on Li
 
 
 class RowMemory:
-    """Where coefficients and rows are in the memory of one function; offsets in bytes.
+    """The layout of coefficients and rows in the memory of one function; offsets in bytes.
 
     A row has at least MIN_COLUMNS, so that a vector register does not pass its end.
     """

@@ -97,7 +97,7 @@ class Constraint:
     expression: str | Callable = ''  # zero where satisfied: see constrained/expression.py, or
     #                                a function f(q) or f(q, v) of the joints' values, (k,) each
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in list(KINDS):
             refuse(self.name, 'kind', f'is {short(self.kind)}', f'one of: {", ".join(KINDS)}')
         object.__setattr__(self, 'kind', str(self.kind))
@@ -139,7 +139,7 @@ class Constraint:
         except ValueError as error:
             refuse(self.name, 'expression', f'is {short(self.expression)}', str(error))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Constraint, tuple(getattr(self, field.name) for field in fields(self))
 
     @property

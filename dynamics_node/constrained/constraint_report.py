@@ -67,7 +67,7 @@ class ConstraintReport:
         """Number of degrees of freedom that the constraints leave."""
         return self.passive.free
 
-    def __str__(self):
+    def __str__(self) -> str:
         repeated = f" (repeated: {', '.join(self.redundant)})" if self.redundant else ''
         lines = [
             f'{len(self.rows)} constraint rows of rank {self.rank}{repeated}',

@@ -1,6 +1,7 @@
 """Resolve redundancy: select the multipliers of least cost (float only: a least-squares solve)."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_weights
 from dynamics_node.constrained.row_decomposition import least_squares, rank_of
@@ -18,7 +19,8 @@ class RedundancyWeights:
     :param force: (m,) of the multipliers, at least 0 [1/N^2 or 1/(N m)^2]; None for ones.
     """
 
-    def __init__(self, choice, joints, multipliers, torque=None, force=None):
+    def __init__(self, choice: str, joints: int, multipliers: int,
+                 torque: ArrayLike | None = None, force: ArrayLike | None = None):
         if choice not in CHOICES:
             raise DynamicsError(f"choice '{choice}' is none of: {', '.join(CHOICES)}")
         self.unique = choice == 'unique'
@@ -26,7 +28,7 @@ class RedundancyWeights:
         self.force = _weights('force', force, multipliers) * (choice != 'least_torque')
 
 
-def _weights(name, weights, n):
+def _weights(name: str, weights: ArrayLike | None, n: int) -> np.ndarray:
     weights = check_weights(f'{name}_weights', weights, n)
     return np.ones(n) if weights is None else weights
 

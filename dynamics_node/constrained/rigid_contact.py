@@ -20,7 +20,7 @@ class RigidContact:
     point: Vector = (0.0, 0.0, 0.0)       # in the frame [m]
     height: float = 0.0                   # of the ground [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f'the name of a rigid contact is {shown(self.name)}; expected a text')
         where = f"rigid contact '{self.name}':"

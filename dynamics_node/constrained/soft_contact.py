@@ -36,7 +36,7 @@ class SoftContact:
     normal: ArrayLike = (0.0, 0.0, 1.0)       # of the plane, out of the ground, in world axes
     height: float = 0.0                       # of the plane along the normal [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f'the name of a soft contact is {shown(self.name)}; expected a text')
         where = f"soft contact '{self.name}':"
@@ -50,7 +50,7 @@ class SoftContact:
         for field in ('point', 'normal'):
             vector = finite(f'{where} {field}', getattr(self, field), (3,))
             object.__setattr__(self, field, tuple(vector.tolist()))
-        if not any(self.normal):
+        if not np.any(self.normal):
             raise ModelError(f'{where} normal is zero; expected a direction')
 
 

@@ -1,4 +1,4 @@
-"""Annotate one file of a data set: read in windows of rows, compute, write whole or not at all."""
+"""Annotate one file of a data set: read in windows of rows, compute, write atomically."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _schema(robot, settings, schema, added, dtype):
 def _windows(robot, settings, opened):
     """Yield (the rows before, the rows, the rows after) for all rows of a file.
 
-    The filter needs rows beside those that are written; after so many it has forgotten the rest.
+    The filter also needs `margin_rows` rows on both sides; rows farther away have no effect.
     """
     margin = margin_rows(settings, opened)
     found = _measured(robot, settings, opened.batches(max(ROWS, 4 * margin)))
@@ -207,7 +207,7 @@ def _computed(robot, settings, added, meaning, window, dtype):
 
 
 def _await_kernels(robot, added, meaning):
-    """Compute enough rows that the robot waits for its kernels: results of NumPy differ by bits."""
+    """Wait for kernels, by computing many rows: results of NumPy would differ in the last bits."""
     q = np.zeros((WORTH_WAITING, robot.nv))
     rows = RowQuantities(robot, q, q, q, q, q, meaning)
     for column in added:

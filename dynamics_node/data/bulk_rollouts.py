@@ -42,7 +42,7 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
     :param period: time for which a torque is held [s]; needed for ends and motions.
     :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the first state
         under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
-    :param q, v: columns of the first state, nq and nv numbers per row; v is None: at rest.
+    :param q, v: columns of the first state, nq and nv numbers per row; v None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as in annotate.
@@ -72,7 +72,7 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
                      MANIFEST, engine, workers, progress)
 
 
-def _columns(columns, period):
+def _columns(columns: Sequence[str], period: float | None) -> tuple[str, ...]:
     names = check_names('columns', columns)
     if not names:
         raise DynamicsError(f'columns is empty; expected some of: {", ".join(QUANTITIES)}')
@@ -86,7 +86,8 @@ def _columns(columns, period):
     return names
 
 
-def _complete(robot, settings, source):
+def _complete(robot: Robot, settings: RolloutSettings, source: str | os.PathLike
+              ) -> RolloutSettings:
     """Return the settings with the number of periods of the first row that has torques."""
     opened = SourceFile(source)
     try:

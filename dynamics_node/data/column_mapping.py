@@ -1,4 +1,4 @@
-"""Say which columns of a data set are which joints, in which order and unit: read from YAML.
+"""Read from YAML which columns of a data set hold which joints, in which order and unit.
 
     position:
       column: observation.state        # a list of numbers in each row
@@ -28,7 +28,7 @@ the conversion of units. Units of positions: `rad` (m for a prismatic joint), `d
 `normalised` with `range: [-100, 100]`: these two numbers are the limits of the joint in the model.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -120,7 +120,7 @@ def read_mapping(robot: Robot, source: str | PathLike | Mapping) -> ColumnMappin
         None if rate is None else positive('rate', numbers(rate)), meaning, constants)
 
 
-def _joint_columns(robot, name, given, keys):
+def _joint_columns(robot: Robot, name: str, given: Any, keys: Sequence[str]) -> JointColumns:
     given = _checked_keys(name, given, keys)
     if ('column' in given) == ('columns' in given):
         raise DynamicsError(f'{name} is {shown(given)}; expected either column: NAME, a column of '
@@ -151,14 +151,14 @@ def _joint_columns(robot, name, given, keys):
                         _by_joint(robot, f'{name}: offset', given.get('offset')))
 
 
-def _check_all_joints(robot, position):
+def _check_all_joints(robot: Robot, position: JointColumns) -> None:
     missing = [name for name in robot.joint_names if name not in position.joints]
     if missing:
         raise DynamicsError(f'position: joints lacks {", ".join(missing)} of the robot; name them, '
                             'or lock them when the URDF is read')
 
 
-def _checked_keys(name, given: Any, keys) -> dict:
+def _checked_keys(name: str, given: Any, keys: Sequence[str]) -> dict:
     if not isinstance(given, Mapping):
         raise DynamicsError(f'{name} is {shown(given)}; expected a mapping with the keys '
                             f'{", ".join(keys)}')
@@ -169,26 +169,26 @@ def _checked_keys(name, given: Any, keys) -> dict:
     return dict(given)
 
 
-def _names(name, values):
+def _names(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, Sequence) or isinstance(values, str) or not values or not all(
             isinstance(each, str) and each for each in values):
         raise DynamicsError(f'{name} is {shown(values)}; expected names of columns')
     return tuple(values)
 
 
-def _optional_name(name, value):
+def _optional_name(name: str, value: Any) -> str | None:
     if value is not None and not (isinstance(value, str) and value):
         raise DynamicsError(f'{name} is {shown(value)}; expected the name of a column')
     return value
 
 
-def _one_of(name, value, choices):
+def _one_of(name: str, value: Any, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise DynamicsError(f'{name} is {shown(value)}; expected one of {", ".join(choices)}')
     return value
 
 
-def _by_joint(robot, name, given):
+def _by_joint(robot: Robot, name: str, given: Any) -> dict[str, float]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -1,10 +1,10 @@
 """Find the joints in a data set without a mapping file: LeRobot's layout, or columns by name.
 
 A data set of LeRobot has `meta/info.json` above its files; lists `observation.state` (positions),
-perhaps `observation.effort`; `timestamp` [s], `episode_index`, and its rate as `fps`. The entries
-of a list are the joints that `names` in info.json says, with or without an ending such as `.pos`;
-if these name none of the robot's joints, or are missing, they are its joints in its order. Names of
-some of the joints are refused.
+perhaps `observation.effort`; `timestamp` [s], `episode_index`, and its rate as `fps`. `names`
+in info.json gives the joint of each entry, with or without an ending such as `.pos`. If it is
+missing, or has no name of a joint of the robot, the entries are the joints in the robot's order. If
+it names only some of the joints, the data set is refused.
 
 Other files have one column per quantity and joint, with the names of `identification`
 (`position_<joint>`, `effort_<joint>`, `q1`, ...) and a column `time`.
@@ -57,14 +57,13 @@ def default_mapping(robot: Robot, path: str | os.PathLike, columns: Sequence[str
     return ColumnMapping(position, effort, time, episode=episode)
 
 
-def _by_name(robot, columns):
+def _by_name(robot: Robot, columns: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return {quantity: {joint: column}} of columns that are named after joints."""
-    found = {'position': {}, 'effort': {}}
+    found: dict[str, dict[str, str]] = {'position': {}, 'effort': {}}
     for name in columns:
         match = next(filter(None, (pattern.fullmatch(name) for pattern in PATTERNS)), None)
-        quantity = WORDS[match['word']] if match else ''
-        if quantity in found:
-            found[quantity][match['joint']] = name
+        if match and WORDS[match['word']] in found:
+            found[WORDS[match['word']]][match['joint']] = name
     for quantity, by_joint in found.items():
         numbered = sorted((joint for joint in by_joint if joint.isdecimal()), key=int)
         if len(numbered) == len(robot.joint_names) == len(by_joint):
@@ -76,7 +75,7 @@ def _by_name(robot, columns):
     return found
 
 
-def _of_lerobot(robot, root, columns):
+def _of_lerobot(robot: Robot, root: Path | None, columns: Sequence[str]) -> ColumnMapping:
     info = {} if root is None else _info(root / INFO)
     mapping = {'position': {'column': STATE, 'joints': _joints(robot, info, STATE)},
                'time': 'timestamp' if 'timestamp' in columns else None,
@@ -87,7 +86,7 @@ def _of_lerobot(robot, root, columns):
     return read_mapping(robot, mapping)
 
 
-def _joints(robot, info, column):
+def _joints(robot: Robot, info: dict, column: str) -> list[str | None] | None:
     """Return the joints of a list's entries; the joints of the robot if info.json has no names."""
     feature = info.get('features', {}).get(column, {})
     names, shape = feature.get('names'), feature.get('shape')
@@ -103,14 +102,14 @@ def _joints(robot, info, column):
     return None
 
 
-def _joint(robot, name):
+def _joint(robot: Robot, name: object) -> str | None:
     """Return the joint of an entry's name, None if the robot has none."""
     text = str(name)
     return next((each for each in (text, text.rpartition('.')[0]) if each in robot.joint_names),
                 None)
 
 
-def _info(path):
+def _info(path: Path) -> dict:
     try:
         found = json.loads(read_text(path, MAX_BYTES))
     except FileError as error:

@@ -62,7 +62,8 @@ class Attempt:
             return error
 
 
-def _threads(attempt, common, jobs, workers):
+def _threads(attempt: Attempt, common: Sequence[object], jobs: Sequence[Job], workers: int
+             ) -> Iterator[Outcome]:
     pool = ThreadPoolExecutor(min(workers, len(jobs)))
     try:
         futures = {pool.submit(attempt, *common, *job): job for job in jobs}
@@ -72,7 +73,8 @@ def _threads(attempt, common, jobs, workers):
         pool.shutdown(cancel_futures=True)
 
 
-def _dask(attempt, common, jobs, workers):
+def _dask(attempt: Attempt, common: Sequence[object], jobs: Sequence[Job], workers: int
+          ) -> Iterator[Outcome]:
     from distributed import as_completed as completed
 
     with _dask_client(workers) as client:
@@ -83,7 +85,7 @@ def _dask(attempt, common, jobs, workers):
 
 
 @contextmanager
-def _dask_client(workers):
+def _dask_client(workers: int) -> Iterator[Any]:
     """Yield the client of this process; without one, a client with workers on this machine."""
     from distributed import Client, default_client
 
@@ -96,7 +98,8 @@ def _dask_client(workers):
         yield client
 
 
-def _ray(attempt, common, jobs, workers):
+def _ray(attempt: Attempt, common: Sequence[object], jobs: Sequence[Job], workers: int
+         ) -> Iterator[Outcome]:
     import ray
 
     started = not ray.is_initialized()
@@ -116,5 +119,5 @@ def _ray(attempt, common, jobs, workers):
             ray.shutdown()
 
 
-def _remote_call(attempt, *arguments):
+def _remote_call(attempt: Attempt, *arguments: object) -> dict[str, Any] | DynamicsError:
     return attempt(*arguments)

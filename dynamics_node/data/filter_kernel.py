@@ -83,8 +83,8 @@ def _run(function, blocks, first, rest):
 def _hold_last(blocks, stops, columns):
     """Write the last sample of each part into all samples after it.
 
-    A filter that is at rest there is at rest in the last sample too, so all parts may begin their
-    way backwards in the same block.
+    A filter at rest there is at rest in the last sample too, so the backward passes of all parts
+    can start in the same block.
     """
     first = 0
     for stop, equal in groupby(stops):

@@ -39,7 +39,7 @@ def joint_values(robot: Robot, mapping: JointColumns, batch: pa.RecordBatch) -> 
     return out.T
 
 
-def _conversion(robot, mapping):
+def _conversion(robot: Robot, mapping: JointColumns) -> tuple[np.ndarray, np.ndarray]:
     """Return (scale, offset), (nv,) each, from entries to SI units."""
     scale, offset = np.ones(len(robot.joint_names)), np.zeros(len(robot.joint_names))
     for k, name in enumerate(robot.joint_names):

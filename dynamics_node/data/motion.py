@@ -15,6 +15,7 @@ place; what identification leaves out is computed here where that is possible, a
 | 64 `outside_limits` | a position is beyond a joint limit of the model | computed |
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,11 +78,12 @@ def filtered_motion(time: np.ndarray, q: np.ndarray, episode: np.ndarray, cutoff
     return Motion(filtered, v, a, marks)
 
 
-def _out_of_order(time, starts, valid):
+def _out_of_order(time: np.ndarray, starts: np.ndarray, valid: np.ndarray) -> np.ndarray:
     """Return a mask of rows whose time is not later than that of the rows before.
 
-    One late stamp far in the future would make all rows after it late: where fewer rows are
-    earlier than the ones before them if read from the end, those are marked.
+    One stamp far in the future would make all rows after it late. So two sets are compared: rows
+    not later than a row before them, and rows not earlier than a row after them; the smaller set
+    is marked.
     """
     late = np.zeros(len(time), dtype=bool)
     steps = np.diff(time)
@@ -109,7 +111,7 @@ class _Parts(NamedTuple):
     step: float          # usual step [s]
 
 
-def _parts_of(time, number, cutoff, rate):
+def _parts_of(time: np.ndarray, number: np.ndarray, cutoff: float, rate: float | None) -> _Parts:
     steps = np.diff(time)
     same = number[1:] == number[:-1]
     if rate is None:
@@ -130,14 +132,15 @@ class _Part(NamedTuple):
     period: float       # [s]
 
 
-def _smooth_parts(time, q, kept, found, cutoff, rate, out):
+def _smooth_parts(time: np.ndarray, q: np.ndarray, kept: np.ndarray, found: _Parts, cutoff: float,
+                  rate: float | None, out: Sequence[np.ndarray]) -> None:
     """Filter and differentiate each part; write into `out`, the arrays of q, v and a."""
     even = []
     for first, stop in zip(found.bounds[:-1], found.bounds[1:]):
         if stop - first < FEWEST:
             continue
-        rows = kept[first:stop]
-        rows = slice(rows[0], rows[-1] + 1) if rows[-1] - rows[0] == len(rows) - 1 else rows
+        own = kept[first:stop]
+        rows = slice(own[0], own[-1] + 1) if own[-1] - own[0] == len(own) - 1 else own
         t = time[rows]
         t = t - t[0] if rate is None else np.round((t - t[0]) * rate) / rate
         steps = max(round(t[-1] / found.step), 1)
@@ -157,9 +160,9 @@ def _smooth_parts(time, q, kept, found, cutoff, rate, out):
                 each[part.rows] = values
 
 
-def _groups(parts, step):
+def _groups(parts: Iterable[_Part], step: float) -> Iterator[list[_Part]]:
     """Yield lists of parts for one call of the filter: of similar lengths and one rate."""
-    group = []
+    group: list[_Part] = []
     for part in sorted(parts, key=lambda part: len(part.q)):
         if group and (len(part.q) * (len(group) + 1) > TOGETHER
                       or abs(part.period - group[0].period) > JITTER * step):
@@ -170,13 +173,13 @@ def _groups(parts, step):
         yield group
 
 
-def _extended(x):
+def _extended(x: np.ndarray) -> np.ndarray:
     """Return rows with two more at each end, point symmetric about the end."""
     low, high = 2.0 * x[0] - x[BESIDE:0:-1], 2.0 * x[-1] - x[-2:-BESIDE - 2:-1]
     return np.concatenate([low, x, high])
 
 
-def _resampled(t, q, period, cutoff):
+def _resampled(t: np.ndarray, q: np.ndarray, period: float, cutoff: float) -> Sequence[np.ndarray]:
     """Return (q, v, a) at irregular times, by uniform ones."""
     from scipy.interpolate import CubicSpline
 
@@ -186,7 +189,8 @@ def _resampled(t, q, period, cutoff):
     return np.split(CubicSpline(grid, found)(np.clip(t, grid[0], grid[-1])), 3, axis=1)
 
 
-def _mark_parts(marks, time, kept, found, number, cutoff):
+def _mark_parts(marks: np.ndarray, time: np.ndarray, kept: np.ndarray, found: _Parts,
+                number: np.ndarray, cutoff: float) -> None:
     """Mark rows after gaps and at the edges of the filter."""
     first, stop = found.bounds[:-1], found.bounds[1:]
     inside = first[1:][number[first[1:]] == number[first[1:] - 1]]

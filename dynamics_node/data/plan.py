@@ -15,7 +15,7 @@ from dynamics_node.data.column_mapping import ColumnMapping, read_mapping
 from dynamics_node.data.default_mapping import default_mapping
 from dynamics_node.data.joint_values import episodes_of, first_stamp, joint_values, times_of
 from dynamics_node.data.motion import invalid_positions
-from dynamics_node.data.quantities import added_columns
+from dynamics_node.data.quantities import AddedColumn, added_columns
 from dynamics_node.data.settings import AnnotationSettings
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.errors import DynamicsError
@@ -28,7 +28,7 @@ from dynamics_node.robot.robot import Robot
 
 EPISODES = 5       # whose spectra determine the cutoff; the middle one of their cutoffs is used
 FEWEST_ROWS = 100  # of such an episode
-USUAL = (2.0, 98.0)   # percentiles of positions: a few bad rows do not tell a unit
+USUAL = (2.0, 98.0)   # percentiles of positions, so that a few bad rows have no effect
 ROOM = 0.1         # of the range between the limits: a zero offset may exceed them a little
 
 MappingSource = ColumnMapping | str | os.PathLike | Mapping | None
@@ -67,13 +67,14 @@ def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mappin
         opened.close()
 
 
-def _mapping(robot, source, mapping, opened):
+def _mapping(robot: Robot, source: str | os.PathLike, mapping: MappingSource, opened: SourceFile
+             ) -> ColumnMapping:
     if mapping is None:
         return default_mapping(robot, source, opened.schema.names)
     return mapping if isinstance(mapping, ColumnMapping) else read_mapping(robot, mapping)
 
 
-def _check_effort(robot, mapping, columns):
+def _check_effort(robot: Robot, mapping: ColumnMapping, columns: Sequence[AddedColumn]) -> None:
     """Refuse columns that need the measured effort if the mapping does not give it."""
     if not columns:
         return
@@ -92,7 +93,7 @@ def _check_effort(robot, mapping, columns):
                                 f"measured behind the gears ('{mapping.meaning}')")
 
 
-def _check_units(robot, mapping, opened):
+def _check_units(robot: Robot, mapping: ColumnMapping, opened: SourceFile) -> None:
     """Refuse positions that seem to be in another unit than the mapping says."""
     batch = next(opened.batches(ROWS, mapping.position.columns), None)
     if batch is None:
@@ -111,7 +112,8 @@ def _check_units(robot, mapping, opened):
                     f'{unit}; give a mapping file with position: unit')
 
 
-def _cutoff(robot, mapping, opened, cutoff):
+def _cutoff(robot: Robot, mapping: ColumnMapping, opened: SourceFile, cutoff: float | None
+            ) -> float:
     """Return the given cutoff, or the one for the motion of the first episodes [Hz]."""
     if mapping.time is None and mapping.rate is None:
         raise DynamicsError('derivatives need the time of each row; name its column in the '
@@ -129,8 +131,9 @@ def _cutoff(robot, mapping, opened, cutoff):
     return cutoff
 
 
-def _cutoff_of_first(robot, mapping, opened, step):
-    found = []
+def _cutoff_of_first(robot: Robot, mapping: ColumnMapping, opened: SourceFile, step: float
+                     ) -> float:
+    found: list[float] = []
     batch = next(opened.batches(ROWS, mapping.columns), None)
     if batch is not None:
         q = joint_values(robot, mapping.position, batch)

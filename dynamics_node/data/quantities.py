@@ -23,7 +23,7 @@ run forwards and backwards. The measured torque is not filtered, as in identific
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,7 +159,7 @@ class AddedColumn(NamedTuple):
 
     @property
     def quantity(self) -> Quantity:
-        """What it is."""
+        """The Quantity of the column."""
         return QUANTITIES[self.kind]
 
     def values(self, rows: RowQuantities) -> np.ndarray:
@@ -182,7 +182,7 @@ def added_columns(robot: Robot, names: Sequence[str]) -> tuple[AddedColumn, ...]
     return found
 
 
-def _column(robot, name):
+def _column(robot: Robot, name: Any) -> AddedColumn:
     kind, colon, frame = name.partition(':') if isinstance(name, str) else ('', '', '')
     quantity = QUANTITIES.get(kind)
     if quantity is None or bool(colon) != quantity.of_frame:

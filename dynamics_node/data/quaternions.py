@@ -14,8 +14,8 @@ def poses(T: np.ndarray) -> np.ndarray:
     return np.concatenate([T[:, :3, 3].T, _quaternions(T)]).T
 
 
-def _quaternions(T):
-    """Return them, (4, N)."""
+def _quaternions(T: np.ndarray) -> np.ndarray:
+    """Return the quaternions x y z w, (4, N)."""
     n = len(T)
     xx, xy, xz, _, yx, yy, yz, _, zx, zy, zz = T.reshape(-1, 16).T[:11].copy()
     products = np.empty((4, 4, n))   # 4 times the products of two entries, x y z w

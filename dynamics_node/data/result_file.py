@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dynamics_node.data.atomic_files import atomic_file
 from dynamics_node.data.settings import FOUND, KEY
-from dynamics_node.data.whole_files import whole_file
 from dynamics_node.errors import DynamicsError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def marks_field(name: str, marks: Mapping[str, int]) -> pa.Field:
 @contextmanager
 def result_file(target: Path, schema: pa.Schema, codec: str, source: str, counts: dict[str, int]
                 ) -> Iterator[pq.ParquetWriter]:
-    """Yield the writer of a file that is written whole or not at all.
+    """Yield the writer of a file that is written atomically.
 
     :param codec: codec of its compression.
     :param counts: are written into its metadata when the block ends.
@@ -84,7 +84,7 @@ def result_file(target: Path, schema: pa.Schema, codec: str, source: str, counts
     import pyarrow.parquet as pq
 
     options = {'compression': codec, 'use_dictionary': _repetitive(schema)}
-    with whole_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
+    with atomic_file(target) as partial, pq.ParquetWriter(partial, schema, **options) as writer:
         yield writer
         size = os.path.getsize(source) if os.path.isfile(source) else 0
         writer.add_key_value_metadata(
@@ -106,10 +106,10 @@ def write_rows(writer: pq.ParquetWriter, schema: pa.Schema, batch: pa.RecordBatc
     writer.write_table(table, row_group_size=len(marks))
 
 
-def _repetitive(schema):
+def _repetitive(schema: pa.Schema) -> list[str]:
     """Return the columns worth a dictionary: not those of floats, which hardly repeat."""
     import pyarrow as pa
 
-    def is_float(kind):
+    def is_float(kind: pa.DataType) -> bool:
         return pa.types.is_floating(getattr(kind, 'value_type', kind))
     return [field.name for field in schema if not is_float(field.type)]

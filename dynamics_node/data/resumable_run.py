@@ -1,6 +1,6 @@
-"""Run a function for each file of a data set: results are whole, and resumed after a kill.
+"""Run a function for each file of a data set; continue after a kill with the unfinished files.
 
-Each result is written whole or not at all, so a file that exists is finished. Its metadata has the
+Each result is written atomically, so a file that exists is finished. Its metadata has the
 digest of robot and settings: it is kept by a later run with equal ones. A manifest in the folder of
 the results refuses other ones.
 """
@@ -11,15 +11,15 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dynamics_node.data.atomic_files import write_atomically
 from dynamics_node.data.default_mapping import dataset_root
-from dynamics_node.data.engines import run_jobs
+from dynamics_node.data.engines import Job, run_jobs
 from dynamics_node.data.settings import FOUND, KEY
 from dynamics_node.data.sources import files_of
-from dynamics_node.data.whole_files import write_whole
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.files import read_file
 
@@ -98,19 +98,19 @@ def run_files(function: Callable[..., dict[str, Any]], common: Sequence[object],
                 for target in places.targets if str(target) in found}
     done = WrittenFiles(str(places.out), dict(metadata), in_order, dict(sorted(failed.items())),
                         resumed, time.monotonic() - started)
-    write_whole(places.out / manifest, json.dumps({
+    write_atomically(places.out / manifest, json.dumps({
         **metadata, 'counts': done.counts, 'files': done.files, 'failed': done.failed},
         indent=1) + '\n')
     return done
 
 
-def _folder(out):
+def _folder(out: Any) -> Path:
     if not isinstance(out, (str, os.PathLike)) or not str(out):
         raise DynamicsError(f'out is {shown(out)}; expected the path of a folder')
     return Path(out)
 
 
-def _targets(sources, out):
+def _targets(sources: Sequence[Path], out: Path) -> list[Path]:
     """Return the path of each result: below `out` as its source is below the common folder."""
     roots = {dataset_root(source) for source in sources}
     root = roots.pop() if len(roots) == 1 else None
@@ -128,7 +128,7 @@ def _targets(sources, out):
     return targets
 
 
-def _bind(out, metadata, manifest):
+def _bind(out: Path, metadata: Mapping[str, Any], manifest: str) -> bool:
     """Write the manifest; return whether there was none.
 
     :raise DynamicsError: the folder has results of another robot or other settings.
@@ -148,11 +148,12 @@ def _bind(out, metadata, manifest):
                                 f"folder, or remove its '{name}' and files")
     first = not (out / manifest).exists()
     if first:
-        write_whole(out / manifest, json.dumps(metadata, indent=1) + '\n')
+        write_atomically(out / manifest, json.dumps(metadata, indent=1) + '\n')
     return first
 
 
-def _finished(pairs, digest):
+def _finished(pairs: Iterable[tuple[Path, Path]], digest: str
+              ) -> tuple[dict[str, dict[str, int]], list[Job]]:
     """Return ({finished target: counts}, the other jobs)."""
     found, jobs = {}, []
     for source, target in pairs:
@@ -164,7 +165,7 @@ def _finished(pairs, digest):
     return found, jobs
 
 
-def _counts_of(source, target, digest):
+def _counts_of(source: Path, target: Path, digest: str) -> dict[str, int] | None:
     """Return the counts in a finished file; None if it is missing, of other settings or older."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -94,7 +94,7 @@ class RolloutQuantity(NamedTuple):
     motion: bool = False                      # of all periods, not only of the end
 
 
-def _square(robot, periods):
+def _square(robot: Robot, periods: int) -> int:
     return robot.nv ** 2
 
 
@@ -133,7 +133,8 @@ def rollouts_file(robot: Robot, settings: RolloutSettings, source: str, target: 
         opened.close()
 
 
-def _roll_out(robot, settings, opened, source, target):
+def _roll_out(robot: Robot, settings: RolloutSettings, opened: SourceFile, source: str,
+              target: Path) -> dict[str, Any]:
     check_columns(settings, opened.schema)
     dtype = number_type(settings.precision, opened.schema.field(settings.q).type)
     sizes = [QUANTITIES[name].size(robot, settings.periods) for name in settings.columns]
@@ -161,7 +162,8 @@ def check_columns(settings: RolloutSettings, schema: pa.Schema) -> None:
                    [settings.prefix + name for name in (*settings.columns, MARKS_COLUMN)])
 
 
-def _schema(robot, settings, schema, sizes, dtype):
+def _schema(robot: Robot, settings: RolloutSettings, schema: pa.Schema, sizes: Sequence[int],
+            dtype: np.dtype) -> pa.Schema:
     metadata = metadata_of(robot, settings)
     fields = [number_field(settings.prefix + name, dtype, size, {
         'unit': QUANTITIES[name].unit, 'model': metadata['model'],
@@ -170,7 +172,8 @@ def _schema(robot, settings, schema, sizes, dtype):
     return result_schema(schema, settings.keep, fields, metadata)
 
 
-def _computed(robot, settings, batch, sizes, dtype):
+def _computed(robot: Robot, settings: RolloutSettings, batch: pa.RecordBatch, sizes: Sequence[int],
+              dtype: np.dtype) -> tuple[list[np.ndarray], np.ndarray]:
     """Return ([values of each column, (N, size)], marks) of a batch.
 
     Numbers that are finite, but not in a shorter type, are marked too.
@@ -194,10 +197,10 @@ def _computed(robot, settings, batch, sizes, dtype):
     return values, marks
 
 
-def _results(starts):
+def _results(starts: Starts) -> list[np.ndarray]:
     """Return the values of each column, NaN for rows of motions that diverge or of large numbers.
 
-    One such row ends the calculation of all: it is found by halves.
+    One such row makes the calculation of all rows fail; bisection finds it.
     """
     n = len(starts.q)
     try:
@@ -213,8 +216,9 @@ def _results(starts):
     return [np.concatenate(parts) for parts in zip(*halves)]
 
 
-def _read(robot, settings, batch):
-    def read(name, width):
+def _read(robot: Robot, settings: RolloutSettings, batch: pa.RecordBatch
+          ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def read(name: str, width: int) -> np.ndarray:
         return np.array(list_values(name, batch.column(name), width), dtype=float)
     q = read(settings.q, robot.nq)
     v = np.zeros((len(q), robot.nv)) if settings.v is None else read(settings.v, robot.nv)
@@ -222,7 +226,7 @@ def _read(robot, settings, batch):
     return q, v, torque.reshape(-1, settings.periods, robot.nv)
 
 
-def _not_unit(robot, q):
+def _not_unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Return a mask of the rows with a quaternion whose norm is not 1."""
     found = np.zeros(len(q), dtype=bool)
     for joint in robot.model.joints:
@@ -232,8 +236,8 @@ def _not_unit(robot, q):
     return found
 
 
-def _await_kernels(robot, settings):
-    """Compute enough rows that the robot waits for its kernels: results of NumPy differ by bits."""
+def _await_kernels(robot: Robot, settings: RolloutSettings) -> None:
+    """Wait for kernels, by computing many rows: results of NumPy would differ in the last bits."""
     q = np.tile(robot.neutral(), (WORTH_WAITING, 1))
     v = np.zeros((WORTH_WAITING, robot.nv))
     torque = np.zeros((WORTH_WAITING, settings.periods, robot.nv))

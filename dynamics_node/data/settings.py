@@ -45,5 +45,5 @@ def metadata_of(robot: Robot, settings: Any) -> dict[str, Any]:
             'settings': described, 'digest': digest(model, FORMAT, described)}
 
 
-def _plain(value):
+def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)

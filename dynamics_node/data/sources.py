@@ -78,7 +78,7 @@ class SourceFile:
             self._file.close()
 
 
-def _at_least(batches, rows):
+def _at_least(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """Join batches until they have enough rows; those that have are passed on without a copy."""
     import pyarrow as pa
 
@@ -93,7 +93,7 @@ def _at_least(batches, rows):
         yield held[0] if len(held) == 1 else pa.concat_batches(held)
 
 
-def _open_parquet(path):
+def _open_parquet(path: str | os.PathLike) -> Any:
     try:
         check_file(path, MAX_BYTES)
         from pyarrow import ArrowException, parquet
@@ -107,14 +107,14 @@ def _open_parquet(path):
         raise DynamicsError(f'{path} cannot be read: it is no Parquet file, or damaged') from error
 
 
-def _codec(file):
+def _codec(file: Any) -> str:
     if not file.metadata.num_row_groups or not file.metadata.num_columns:
         return CODEC
     name = file.metadata.row_group(0).column(0).compression.lower()
     return 'none' if name == 'uncompressed' else name
 
 
-def _table(path, topic):
+def _table(path: str | os.PathLike, topic: str) -> pa.Table:
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -151,7 +151,7 @@ def files_of(names: str | os.PathLike | Sequence[str | os.PathLike],
     return tuple(dict.fromkeys(found))
 
 
-def _files(name, out):
+def _files(name: Any, out: Path | None) -> Sequence[Path]:
     path = Path(name)
     if path.is_dir() and (path / INFO).is_file():
         found = sorted(path.glob('data/**/*.parquet'))

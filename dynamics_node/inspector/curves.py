@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.inspector.history import SECONDS, History
 from dynamics_node.inspector.html_box import HtmlBox
@@ -65,7 +66,7 @@ def chart(title: str, times: np.ndarray, curves: dict[str, np.ndarray],
     low, high = (ends[0], ends[1]) if ends[1] > ends[0] else (-1.0, 1.0)
     low, high = low - ROOM * (high - low), high + ROOM * (high - low)
 
-    def y_of(y):
+    def y_of(y: ArrayLike) -> np.ndarray:
         return HEIGHT - BOTTOM - (np.asarray(y) - low) / (high - low) * (HEIGHT - BOTTOM - TOP)
 
     drawn = []

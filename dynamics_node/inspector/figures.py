@@ -10,7 +10,7 @@ from dynamics_node.control.trajectory_torques import trajectory_torques
 from dynamics_node.inspector.torque_parts import TorqueParts, torque_parts
 from dynamics_node.robot.robot import Robot
 
-LOST_BELOW = 1e-12   # of the greatest mobility: smaller ones are zero but for rounding
+LOST_BELOW = 1e-12   # of the greatest mobility: a smaller one is a rounding error of zero
 
 
 class MotionState(NamedTuple):

@@ -28,7 +28,7 @@ def separation(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, float]:
     return direction, float((B @ direction).min() - (A @ direction).max())
 
 
-def _nearest_difference(A, B):
+def _nearest_difference(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return the point of least norm in the hull of the differences b - a, (3,)."""
     chosen, weights = B[:1] - A[:1], np.ones(1)
     vector = chosen[0]
@@ -43,7 +43,7 @@ def _nearest_difference(A, B):
     return vector
 
 
-def _within_hull(points, weights):
+def _within_hull(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (points that the nearest point of their hull needs, their weights in it)."""
     while True:
         best = _affine_weights(points)
@@ -58,7 +58,7 @@ def _within_hull(points, weights):
         points, weights = points[keep], weights[keep] / weights[keep].sum()
 
 
-def _affine_weights(points):
+def _affine_weights(points: np.ndarray) -> np.ndarray:
     """Return the weights, of sum 1, of the point of least norm in the affine hull."""
     n = len(points)
     K = np.ones((n + 1, n + 1))

@@ -8,7 +8,7 @@ other times of a smooth motion the same direction does, so that few are searched
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -99,8 +99,11 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
     poses = _poses(robot, q)
     found, touching = [], []
     for one, other in _pairs(robot, sorted(hulls)):
-        def first(poses, pair=(one, other)):
-            return _first_contact(*(hulls[body] for body in pair), *(poses[body] for body in pair))
+        def first(poses: Mapping[int, np.ndarray], pair: tuple[int, int] = (one, other)
+                  ) -> int | None:
+            a, b = pair
+            return _first_contact(hulls[a], hulls[b], poses[a], poses[b])
+
 
         names = _name(robot.model, one), _name(robot.model, other)
         if first(still) is not None:
@@ -157,7 +160,7 @@ def _hull(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> _Hull 
     return _Hull(points @ shape.pose.R.T + shape.pose.p, radius)
 
 
-def _mesh(shape, folder, packages):
+def _mesh(shape: Shape, folder: Path | None, packages: Sequence[Path]) -> LoadedMesh | None:
     """Return the mesh of a shape in the frame of its body; None if it is missing."""
     path = mesh_path(shape.file, folder, packages)
     try:
@@ -212,11 +215,11 @@ def _pairs(robot: Robot, bodies: Sequence[int]) -> Iterator[tuple[int, int]]:
             yield one, other
 
 
-def _name(model, body):
+def _name(model: Model, body: int) -> str:
     return FIXED if body == WORLD else model.bodies[body].name
 
 
-def _poses(robot, q):
+def _poses(robot: Robot, q: np.ndarray) -> dict[int, np.ndarray]:
     """Return {body: homogeneous matrices of its frame in the world, (N, 4, 4)}."""
     poses = robot.body_poses(q)
     return {WORLD: np.broadcast_to(np.eye(4), (len(q), 4, 4)),
@@ -225,7 +228,8 @@ def _poses(robot, q):
 
 # Distance -----------------------------------------------------------------------------------------
 
-def _first_contact(hulls_a, hulls_b, poses_a, poses_b) -> int | None:
+def _first_contact(hulls_a: Sequence[_Hull], hulls_b: Sequence[_Hull], poses_a: np.ndarray,
+                   poses_b: np.ndarray) -> int | None:
     """Return the first index at which a hull of one body touches one of the other, or None."""
     R = np.swapaxes(poses_a[:, :3, :3], 1, 2) @ poses_b[:, :3, :3]
     p = np.einsum('nji,nj->ni', poses_a[:, :3, :3], poses_b[:, :3, 3] - poses_a[:, :3, 3])
@@ -239,7 +243,7 @@ def _first_touch(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> int | None
     return min((each for each in found if each is not None), default=None)
 
 
-def _parts(hull):
+def _parts(hull: _Hull) -> list[_Hull]:
     return [_Hull(points, hull.radius) for points in hull.slices] or [hull]
 
 

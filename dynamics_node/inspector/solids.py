@@ -1,9 +1,9 @@
 """Make the triangles of each body: of meshes where they are found, of simple solids elsewhere."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def solids_of(model: Model, text: str, urdf_folder: Path | None = None) -> Solid
     return Solids([*visual, *collision, *boxes], missing)
 
 
-def _loaded(shapes: Iterable[Shape], urdf_folder, packages) -> tuple[list[Solid], list[str]]:
+def _loaded(shapes: Iterable[Shape], urdf_folder: Path | None, packages: Sequence[Path]
+            ) -> tuple[list[Solid], list[str]]:
     """Return the solids of some shapes, and the names of the meshes that are missing."""
     solids, missing = [], []
     for shape in shapes:
@@ -58,7 +59,8 @@ def _loaded(shapes: Iterable[Shape], urdf_folder, packages) -> tuple[list[Solid]
     return solids, missing
 
 
-def _triangles(shape: Shape, urdf_folder, packages) -> LoadedMesh | None:
+def _triangles(shape: Shape, urdf_folder: Path | None, packages: Sequence[Path]
+               ) -> LoadedMesh | None:
     """Return the triangles of a shape in the frame of its body; None for a missing mesh."""
     mesh: LoadedMesh | None
     if shape.kind == 'mesh':
@@ -82,7 +84,7 @@ def _primitive(kind: str, size: tuple[float, ...]) -> LoadedMesh:
     return LoadedMesh(np.asarray(made.vertices), np.asarray(made.faces))
 
 
-def _capsule(radius: float, length: float):
+def _capsule(radius: float, length: float) -> Any:
     """Return a capsule whose middle is the origin."""
     from trimesh import creation
     made = creation.capsule(radius=radius, height=length, count=(12, 12))

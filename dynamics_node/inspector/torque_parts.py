@@ -29,8 +29,8 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                  external: np.ndarray | None = None) -> TorqueParts:
     """Return the TorqueParts of a motion; their sum is inverse_dynamics(q, v, a) - external.
 
-    Of a robot with closed loops they are torques of its motors, zero at passive joints: motors that
-    have the effect of a torque on the open tree depend on it linearly.
+    With closed loops they are motor torques, zero at passive joints: the motor torques with the
+    same effect as torques on the open tree depend on these linearly.
 
     :param q, v, a: the motion; one that keeps the loops, if the robot has some.
     :param external: torque that the environment exerts on the joints, (nv,); None for zero.

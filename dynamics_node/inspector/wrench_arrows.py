@@ -1,4 +1,4 @@
-"""Draw what the environment does to the robot: wrenches as arrows, joint torques, contact."""
+"""Draw the external loads of the robot: arrows of wrenches and joint torques, contacts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WrenchArrows:
     """Arrows and labels of one robot."""
 
     def __init__(self, scene: viser.SceneApi, robot: Robot):
-        """Add nothing that is seen yet."""
+        """Begin without arrows and labels."""
         self._robot, self._scene, self._size = robot, scene, robot_size(robot)
         self._weight = GRAVITY * robot.total_mass or WEIGHTLESS
         self._arrows: dict[str, Any] = {}   # by what an arrow is

@@ -136,7 +136,7 @@ def _shortest(programs):
 
 
 def _forms(model, key):
-    """Return the model with the forms of its inertias to trace: as written, and regrouped.
+    """Return the model with each form of the inertias to trace: as written, and regrouped.
 
     Regrouped inertias have more zeros, but may lack zeros that a link has as written. Where tracing
     takes long, only the form with the shorter inverse dynamics is returned.

@@ -15,7 +15,7 @@ from dynamics_node.model.model import Model
 
 
 class Compiled(NamedTuple):
-    """The end of one compilation."""
+    """The outcome of one compilation."""
 
     key: KernelKey
     seconds: float

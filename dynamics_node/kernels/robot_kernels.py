@@ -132,7 +132,7 @@ class RobotKernels:
         self._events = {key: event for key, event in self._events.items() if event.is_set()}
 
     def make(self, key: KernelKey) -> None:
-        """Make a kernel, or keep the reason why not: the NumPy path is used then."""
+        """Make a kernel; if that fails, keep the error: the NumPy path is used then."""
         try:
             from dynamics_node.kernels.build import build_kernel
             self._done[key] = build_kernel(self._model, key)

@@ -46,7 +46,7 @@ class KernelSpec:
     derivative: bool = False      # compiled only where derivatives are wanted
     direct: bool = True           # the Robot method has the inputs as arguments: a compiled
     #                               kernel can take its place
-    regroup: bool = True          # the same for regrouped inertias: a torque or a sum of all bodies
+    regroup: bool = True          # regrouped inertias give the same: a torque, a sum over bodies
     solves: bool = False          # solves for the columns of its results, held(...): in loops where
     #                               the program is long
     fits: Callable = always       # f(model, constraints): whether the program is not too large

@@ -1,4 +1,4 @@
-"""Declare the kernel of springs, of robots that have some."""
+"""Declare the kernel of the torques of springs, for robots that have springs."""
 
 from dynamics_node.algorithms.springs import spring_torque
 from dynamics_node.kernels.spec import VECTOR, KernelSpec

@@ -48,7 +48,7 @@ class Spring:
     point: ArrayLike = (0.0, 0.0, 0.0)     # of the end in `frame` [m]
     to_point: ArrayLike = (0.0, 0.0, 0.0)  # of the other end in `to` [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         where = _checked_name('spring', self.name)
         for field in ('stiffness', 'damping'):
             object.__setattr__(self, field, at_least_zero(f'{where} {field}', getattr(self, field)))
@@ -76,7 +76,7 @@ class Actuator:
     point: ArrayLike = (0.0, 0.0, 0.0)     # of the end in `frame` [m]
     to_point: ArrayLike = (0.0, 0.0, 0.0)  # of the other end in `to` [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _set_points(self, _checked_name('actuator', self.name))
 
 

@@ -69,7 +69,7 @@ class RobotLink:
     links: tuple[LinkRecord, ...] = field(init=False, repr=False)
     joints: tuple[JointRecord, ...] = field(init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_name("the link's name", self.name)
         own = LinkRecord(self.name, _inertia(self))
         links, joints = ((own,), ()) if self.parent is None else _records(self, own)

@@ -73,7 +73,7 @@ class ModelReport(NamedTuple):
     payloads: dict
     findings: tuple
 
-    def __str__(self):
+    def __str__(self) -> str:
         return '\n'.join([*_head(self), '', *_link_table(self.links), '',
                           *_joint_table(self.joints), '', *_finding_lines(self.findings)])
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from dynamics_node.checks import choice, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName
+from dynamics_node.model.model import JointInfo
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 
@@ -63,13 +64,13 @@ def meaning_of(robot: Robot, name: str,
     return Meaning(scale, name != 'output_torque', name == 'without_gravity', driven)
 
 
-def _driven(robot):
+def _driven(robot: Robot) -> dict[str, JointInfo]:
     """Return {name: joint} of the joints that have a motor."""
     return {joint.name: joint for joint in robot.model.joints
             if joint.kind not in ('planar', 'floating') and joint.name not in robot.loops.passive}
 
 
-def _per_ampere(robot, constants):
+def _per_ampere(robot: Robot, constants: Mapping) -> np.ndarray:
     """Return the constants of all degrees of freedom, 1 where no motor acts."""
     driven = _driven(robot)
     for name, value in constants.items():

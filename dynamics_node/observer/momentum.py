@@ -78,7 +78,7 @@ class MomentumObserver:
         self.meaning = checks.check_kind('meaning', meaning, Meaning)
         self.longest_step = positive('longest_step', longest_step)
         self.bandwidth = _check_bandwidth(bandwidth, robot.nv)
-        self.torque = np.zeros(robot.nv)
+        self.torque: np.ndarray = np.zeros(robot.nv)
         self.use(robot)
 
     def use(self, robot: Robot) -> None:
@@ -137,18 +137,18 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
     return r
 
 
-def _mean_external(before, now, dt):
+def _mean_external(before: Balance, now: Balance, dt: ArrayLike) -> np.ndarray:
     """Return the mean external torque over a step."""
     return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
 
 
-def _check_tree(robot):
+def _check_tree(robot: Robot) -> None:
     if arguments.check_robot(robot).loops.constraints:
         raise DynamicsError('the robot has loops: the forces in them cannot be distinguished from '
                             'external ones')
 
 
-def _check_bandwidth(bandwidth, nv):
+def _check_bandwidth(bandwidth: ArrayLike, nv: int) -> np.ndarray:
     """Return it as (nv,)."""
     rates = per_dof('bandwidth', bandwidth, nv)
     if (rates <= 0.0).any():
@@ -156,7 +156,7 @@ def _check_bandwidth(bandwidth, nv):
     return rates
 
 
-def _check_sizes(now):
+def _check_sizes(now: Balance) -> None:
     if not (np.abs(now) <= LARGEST).all():  # else r would stay nan
         raise DynamicsError(f'v or effort is too large: a momentum or torque is above {LARGEST:g}')
 

@@ -5,6 +5,7 @@ import numpy as np
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.quantities import QUANTITIES
 from dynamics_node.data.resumable_run import WrittenFiles
+from dynamics_node.reports.markup import Markup
 from dynamics_node.reports.page import bullets, facts, note, page, section, several, table
 
 MOST_FILES = 50   # in the table: those with the largest share of marked rows
@@ -48,7 +49,7 @@ def annotation_report_page(annotation: WrittenFiles) -> tuple[str, dict]:
                   'seconds': annotation.seconds}
 
 
-def _files(annotation):
+def _files(annotation: WrittenFiles) -> Markup | None:
     order = sorted(annotation.files.items(), key=lambda item: -item[1]['marked']
                    / max(1, item[1]['rows']))[:MOST_FILES]
     return table(f'{several(len(order), "file")} with the largest share of marked rows', {

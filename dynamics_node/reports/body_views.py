@@ -1,14 +1,19 @@
 """Draw three orthographic views of a robot: skeleton, centres of mass, inertia ellipsoids."""
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 
 from dynamics_node.algorithms.kinematics import body_poses
 from dynamics_node.algorithms.tree_recursions import joints_at
+from dynamics_node.model.model import Model
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, path, tag
 from dynamics_node.reports.plots import picture, round_step, ticks
 from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial.ellipsoid import Ellipsoid, equivalent_ellipsoid
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
 
 # title -> world axes to the right and up
 VIEWS = {'from the side: x, z': (0, 2), 'from the front: y, z': (1, 2), 'from above: x, y': (0, 1)}
@@ -16,6 +21,8 @@ SIDE = 340.0         # [px] of the square that each view fits in
 EDGE = 26.0
 DOT = 5.0            # [px] radius at the heaviest body; areas are proportional to masses
 MAX_NUMBERS = 16     # bodies with a number each; there is no room for more
+
+ToPicture = Callable[[np.ndarray], tuple[float, float]]   # point (3,) [m] -> x, y [px]
 
 
 def body_views(robot: Robot, q: np.ndarray) -> list[Markup]:
@@ -41,7 +48,7 @@ def silhouette(solid: Ellipsoid, axes: tuple[int, int]) -> tuple[np.ndarray, flo
     return np.sqrt(squares), float(np.arctan2(directions[1, 0], directions[0, 0]))
 
 
-def _placed(inertia, pose):
+def _placed(inertia: Inertia, pose: Pose) -> Ellipsoid | None:
     """Return the Ellipsoid of a body in the world; None for a massless body."""
     if not inertia.mass > 0.0:
         return None
@@ -49,7 +56,8 @@ def _placed(inertia, pose):
     return Ellipsoid(pose.R @ solid.centre + pose.p, pose.R @ solid.axes, solid.half_axes)
 
 
-def _extent(poses, solids):
+def _extent(poses: Sequence[Pose], solids: Sequence[Ellipsoid | None]
+            ) -> tuple[np.ndarray, np.ndarray]:
     """Return the corners (3,) of the bounding box."""
     points = [pose.p for pose in poses]
     for solid in filter(None, solids):
@@ -59,13 +67,15 @@ def _extent(poses, solids):
     return low, np.maximum(high, low + 0.01)
 
 
-def _view(title, axes, model, poses, solids, whole, low, high, scale):
+def _view(title: str, axes: tuple[int, int], model: Model, poses: Sequence[Pose],
+          solids: Sequence[Ellipsoid | None], whole: np.ndarray | None, low: np.ndarray,
+          high: np.ndarray, scale: float) -> Markup:
     right, up = axes
     height = (high[up] - low[up]) * scale + 2 * EDGE
     width = (high[right] - low[right]) * scale + 2 * EDGE
     left = (SIDE - width) / 2 + EDGE
 
-    def at(point):
+    def at(point: np.ndarray) -> tuple[float, float]:
         return (float(left + (point[right] - low[right]) * scale),
                 float(height - EDGE - (point[up] - low[up]) * scale))
 
@@ -92,7 +102,8 @@ def _view(title, axes, model, poses, solids, whole, low, high, scale):
     return picture(SIDE, height, f'The robot {title}', text or 'no body has mass', drawn)
 
 
-def _ellipse(solid, axes, at, scale, name):
+def _ellipse(solid: Ellipsoid, axes: tuple[int, int], at: ToPicture, scale: float, name: str
+             ) -> Markup:
     half, angle = silhouette(solid, axes)
     x, y = at(solid.centre)
     return tag('ellipse', tag('title', name), cx=x, cy=y, rx=float(half[0] * scale),
@@ -100,7 +111,8 @@ def _ellipse(solid, axes, at, scale, name):
                transform=f'rotate({-np.degrees(angle):.2f} {x:.2f} {y:.2f})')
 
 
-def _grid_lines(low, high, axes, at, height):
+def _grid_lines(low: np.ndarray, high: np.ndarray, axes: tuple[int, int], at: ToPicture,
+                height: float) -> Iterator[Markup]:
     """Yield grid lines at round lengths, with numbers [m] at the left and below."""
     step = round_step(max(high - low), 5)
     for axis in axes:
@@ -114,5 +126,5 @@ def _grid_lines(low, high, axes, at, height):
             yield tag('text', shown(float(mark), 3), **place, class_='soft', font_size=9)
 
 
-def _name(model, i):
+def _name(model: Model, i: int) -> str:
     return model.bodies[i].name if i < len(model.bodies) else f'{model.root} (fixed)'

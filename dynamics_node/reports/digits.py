@@ -47,7 +47,7 @@ def column(values: ArrayLike, significant: int = SIGNIFICANT) -> list[str]:
             shown(value) for value in values]
 
 
-def _greatest(values):
+def _greatest(values: np.ndarray) -> float:
     return np.abs(values[np.isfinite(values)]).max(initial=0.0)
 
 

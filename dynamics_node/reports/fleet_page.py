@@ -1,13 +1,14 @@
 """Write the report of a fleet: robots ranked by deviation and drift, common parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dynamics_node.checks import check_facts
-from dynamics_node.identification.fleet_fit import FleetIdentification
+from dynamics_node.identification.fleet_fit import FleetIdentification, FleetMember
 from dynamics_node.reports.digits import plain, shown
+from dynamics_node.reports.markup import Markup
 from dynamics_node.reports.page import (
     bullets,
     facts,
@@ -44,7 +45,7 @@ def fleet_report_page(found: FleetIdentification, name: str,
     return html, plain(_numbers(found, warnings))
 
 
-def _figures(found):
+def _figures(found: FleetIdentification) -> dict[str, str]:
     unusual = [each.name for each in found.robots if each.distance >= UNUSUAL]
     changed = [each.name for each in found.robots if any(drift.changed for drift in each.drifts)]
     return {'Robots': str(len(found.robots)),
@@ -55,7 +56,7 @@ def _figures(found):
                                                  ' (standard deviation)'}
 
 
-def _robots(found):
+def _robots(found: FleetIdentification) -> Iterator[Markup | None]:
     robots = found.robots
     yield note('The deviation is that of the most unusual parameter, in standard deviations of the '
                f'other robots: up to 3 is usual, {UNUSUAL:g} and more is not. The change of torque '
@@ -74,7 +75,7 @@ def _robots(found):
     yield grid(_figure(found, name, shown_robots) for name in names)
 
 
-def _figure(found, name, robots):
+def _figure(found: FleetIdentification, name: str, robots: Sequence[FleetMember]) -> Markup:
     """Return the deviations of one base parameter, the common value as hollow marks."""
     k = found.base.names.index(name)
     unit = found.layout.units[found.base.kept[k]]
@@ -83,7 +84,7 @@ def _figure(found, name, robots):
         np.array([each.sigma[k] for each in robots]), np.zeros(len(robots)), unit))
 
 
-def _drifts(found):
+def _drifts(found: FleetIdentification) -> Iterator[Markup | None]:
     rows = sorted(((each, drift) for each in found.robots for drift in each.drifts),
                   key=lambda row: -row[1].share)
     if not rows:
@@ -102,7 +103,7 @@ def _drifts(found):
         ['bad' if drift.changed else '' for _, drift in rows])
 
 
-def _common(found):
+def _common(found: FleetIdentification) -> Iterator[Markup | None]:
     layout = found.layout
     yield note('Every link is physically consistent. What the recordings of all robots do not '
                'determine stays near the URDF.')
@@ -117,7 +118,7 @@ def _common(found):
         'between robots': [found.variation[each] for each in names]})
 
 
-def _numbers(found, warnings):
+def _numbers(found: FleetIdentification, warnings: Sequence[str]) -> dict[str, Any]:
     return {
         'warnings': warnings, 'variation': found.variation,
         'common': {'names': found.layout.names, 'units': found.layout.units,

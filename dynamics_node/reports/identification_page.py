@@ -1,6 +1,6 @@
 """Write the report of an identification: parameters, deviations, residuals on unseen motion."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,13 @@ from dynamics_node.checks import check_facts
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.identifiable_parameters import NEVER
 from dynamics_node.identification.loop_equations import loop_torques
+from dynamics_node.identification.loop_summary import LoopSummary
+from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.robot_fit import Identification
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.digits import plain, shown
-from dynamics_node.reports.markup import tag
+from dynamics_node.reports.markup import Markup, tag
 from dynamics_node.reports.page import (
     bullets,
     facts,
@@ -56,7 +58,7 @@ def identification_report_page(found: Identification, robot: Robot, recording: R
         section('Do not use these parameters', bullets(found.verdict.reasons))
         if found.verdict.reasons else None,
         section('Warnings', bullets(warnings)) if warnings else None,
-        section('Closed loops', *_loops(found)) if found.loops else None,
+        section('Closed loops', *_loops(found.loops)) if found.loops else None,
         section('Efforts that the model does not explain', *_residuals(
             found, robot, *_held_out(found, recording, unseen))),
         section('Friction and armature', *_joint_parameters(found)),
@@ -66,7 +68,8 @@ def identification_report_page(found: Identification, robot: Robot, recording: R
     return html, plain(_numbers(found, recording, warnings))
 
 
-def _numbers(found, recording, warnings):
+def _numbers(found: Identification, recording: Recording, warnings: Sequence[str]
+             ) -> dict[str, Any]:
     base, spread, base_spread = found.base, found.spread, found.base_spread
     verdict = found.verdict
     return {
@@ -90,7 +93,7 @@ def _numbers(found, recording, warnings):
             'covariance': found.base_covariance}}
 
 
-def _figures(found, recording):
+def _figures(found: Identification, recording: Recording) -> dict[str, str]:
     verdict = found.verdict
     return {'Torque error on held-out samples': tag(
                 'span', f'{shown(verdict.total_error, 3)} N m or N, '
@@ -106,8 +109,7 @@ def _figures(found, recording):
             'Method': found.options.method}
 
 
-def _loops(found):
-    loops = found.loops
+def _loops(loops: LoopSummary) -> Iterator[Markup | None]:
     yield note('The forces in the loops are not measured, so the equations are projected onto the '
                'motions of the mechanism: one per independent joint, which contains the torques of '
                'the joints that move with it. Joints without a motor need no measured effort.')
@@ -122,14 +124,16 @@ def _loops(found):
                    'efforts that move the mechanism are used, not the internal forces.')
 
 
-def _held_out(found, recording, unseen):
+def _held_out(found: Identification, recording: Recording, unseen: Recording | None
+              ) -> tuple[Recording, float]:
     """Return (recording for validation, time that is zero in its figures)."""
     if unseen is not None:
         return unseen, unseen.time[0]
     return split(recording, found.options.validation_share)[1], recording.time[0]
 
 
-def _residuals(found, robot, unseen, start):
+def _residuals(found: Identification, robot: Robot, unseen: Recording, start: float
+               ) -> Iterator[Markup | None]:
     rms = found.residuals
     yield table('RMS of measured minus predicted effort [N m or N]. The parameters were fitted to '
                 'the first part of the recording; its end, or another recording, is for '
@@ -154,11 +158,11 @@ def _residuals(found, robot, unseen, start):
         for k, (name, unit) in enumerate(zip(found.rows, np.array(effort_units(robot))[rows])))
 
 
-def _ratio(before, after):
+def _ratio(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return np.divide(before, after, out=np.full_like(before, np.nan), where=after > 0.0)
 
 
-def _joint_parameters(found):
+def _joint_parameters(found: Identification) -> Iterator[Markup | None]:
     layout = found.layout
     if found.friction:
         yield note(f'Friction: {found.friction}.')
@@ -169,17 +173,17 @@ def _joint_parameters(found):
                for picture in _bars(found, kind, _places(layout, kind), layout.joints))
 
 
-def _places(layout, kind):
+def _places(layout: ParameterLayout, kind: str) -> np.ndarray:
     return np.arange(layout.size)[layout.each(kind)]
 
 
-def _changes(found, places):
+def _changes(found: Identification, places: np.ndarray) -> list[str]:
     return [f'{shown(found.before[k], 3)} \u2192 {shown(found.values[k], 3)} \u00b1 '
             f'{shown(found.spread.sigma[k], 2)} {unit_text(found.layout.units[k])}'
             for k in places]
 
 
-def _links(found):
+def _links(found: Identification) -> Iterator[Markup | None]:
     layout = found.layout
     mass = np.arange(0, layout.inertial, 10)
     yield note('Every link is physically consistent. Efforts determine most inertial parameters '
@@ -192,14 +196,15 @@ def _links(found):
     yield grid(_bars(found, 'mass', mass, layout.bodies))
 
 
-def _centres(layout, values):
+def _centres(layout: ParameterLayout, values: np.ndarray) -> list[str]:
     """Return the centres of mass as texts: first moments over masses."""
     bodies = values[:layout.inertial].reshape(-1, 10)
     return [', '.join(shown(x / body[0], 3, 1e-6) for x in body[1:4]) if body[0] > 0.0 else ''
             for body in bodies]
 
 
-def _bars(found, title, places, names):
+def _bars(found: Identification, title: str, places: np.ndarray, names: Sequence[str]
+          ) -> Iterator[Markup]:
     """Yield the figures of some parameters, one for each unit."""
     units = np.array(found.layout.units)[places]
     for unit in dict.fromkeys(units):
@@ -210,7 +215,7 @@ def _bars(found, title, places, names):
             found.before[where], unit_text(unit)))
 
 
-def _base_parameters(found):
+def _base_parameters(found: Identification) -> Iterator[Markup | None]:
     base, sigma = found.base, found.base_spread.sigma
     before, units = base.values(found.before), np.array(found.layout.units)[base.kept]
     yield note('The combinations of parameters that efforts depend on: no recording determines '
@@ -226,7 +231,7 @@ def _base_parameters(found):
         ['' if determined else 'soft' for determined in found.base_spread.determined])
 
 
-def _base_bars(found, before, units):
+def _base_bars(found: Identification, before: np.ndarray, units: np.ndarray) -> Iterator[Markup]:
     """Yield the figures of inertial base parameters, by body and unit; others are shown above."""
     base = found.base
     places = [name.rpartition('.')[::2] for name in base.names]
@@ -239,7 +244,7 @@ def _base_bars(found, before, units):
             found.base_spread.sigma[chosen], before[chosen], unit_text(key[1])))
 
 
-def _undetermined(found):
+def _undetermined(found: Identification) -> tuple[Markup, ...]:
     never = [name for name, kind in zip(found.layout.names, found.base.kinds) if kind == NEVER]
     hardly = [name for name, determined
               in zip(found.base.names, found.base_spread.determined) if not determined]

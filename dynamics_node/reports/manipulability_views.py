@@ -1,5 +1,7 @@
 """Draw the ellipsoids of manipulability of a link in three orthographic views."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from dynamics_node.algorithms.manipulability import Manipulability
@@ -27,14 +29,14 @@ def manipulability_views(found: Manipulability) -> list[Markup]:
     return [_view(title, axes, solids) for title, axes in VIEWS.items()]
 
 
-def _solid(axes, radii):
+def _solid(axes: np.ndarray, radii: np.ndarray) -> Ellipsoid:
     """Return the Ellipsoid of greatest radius 1; radii that are infinite are the greatest."""
     greatest = radii.max()
     share = np.isinf(radii) * 1.0 if np.isinf(greatest) else radii / (greatest or 1.0)
     return Ellipsoid(np.zeros(3), axes, np.maximum(share, THINNEST))
 
 
-def _view(title, axes, solids):
+def _view(title: str, axes: tuple[int, int], solids: Mapping[str, Ellipsoid]) -> Markup:
     middle = SIDE / 2
     drawn = [tag('path', d=path([middle - RADIUS, middle + RADIUS], [middle] * 2), class_='raster'),
              tag('path', d=path([middle] * 2, [middle - RADIUS, middle + RADIUS]), class_='raster')]

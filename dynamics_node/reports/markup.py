@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def joined(*children: object) -> Markup:
                           for child in children if child is not None))
 
 
-def path(x: Iterable[float], y: Iterable[float]) -> str:
+def path(x: Iterable[Any], y: Iterable[Any]) -> str:
     """Return the `d` of a line through points; it is interrupted where one is not finite."""
     words, pen_is_down = [], False
     for px, py in zip(x, y):
@@ -54,7 +55,7 @@ def coordinate(value: float) -> str:
     return f'{value:.2f}'.rstrip('0').rstrip('.')
 
 
-def _value(key, value):
+def _value(key: str, value: object) -> str:
     if isinstance(value, (float, np.floating)):
-        return coordinate(value)
+        return coordinate(float(value))
     return escape(str(value))

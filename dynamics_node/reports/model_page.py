@@ -7,14 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
+from dynamics_node.algorithms.manipulability import Manipulability
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.report import ModelReport
 from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
 from dynamics_node.reports.manipulability_views import manipulability_views
-from dynamics_node.reports.markup import tag
+from dynamics_node.reports.markup import Markup, tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
 from dynamics_node.reports.plots import limit_bars
 from dynamics_node.reports.tree_picture import tree_picture
@@ -95,7 +97,8 @@ def effort_limit(robot: Robot) -> np.ndarray:
     return np.concatenate(limits) if limits else np.empty(0)
 
 
-def _figures(robot, report, whole, torque, limit):
+def _figures(robot: Robot, report: ModelReport, whole: np.ndarray, torque: np.ndarray,
+             limit: np.ndarray) -> dict[str, object]:
     counts = [sum(finding.level == level for finding in report.findings) for level in LEVELS]
     found = ', '.join(several(n, level) for n, level in zip(counts, LEVELS) if n) or 'none'
     share = np.abs(torque) / limit
@@ -109,7 +112,7 @@ def _figures(robot, report, whole, torque, limit):
             'Findings': found}
 
 
-def _findings(report):
+def _findings(report: ModelReport) -> tuple[Markup | None, ...]:
     if not report.findings:
         return (note('No findings.'),)
     ordered = [f for level in LEVELS for f in report.findings if f.level == level]
@@ -122,13 +125,13 @@ def _findings(report):
         note(f'and {several(left_out, "more note")}, all in the JSON') if left_out else None)
 
 
-def _about_tree(robot):
+def _about_tree(robot: Robot) -> str:
     words = ('A number in a circle is a revolute joint, in a square a prismatic one. Bars are '
              'masses, with fixed links and payloads.')
     return words + (' Dashed curves are closed loops.' if robot.loops.constraints else '')
 
 
-def _configuration(robot, q):
+def _configuration(robot: Robot, q: np.ndarray) -> str:
     if np.abs(q - robot.neutral()).max(initial=0.0) < ROUNDING:
         return 'the neutral configuration'
     moved = [joint for joint in robot.model.joints
@@ -137,7 +140,7 @@ def _configuration(robot, q):
                      for joint in moved) + ', the others neutral'
 
 
-def _masses(report):
+def _masses(report: ModelReport) -> Markup | None:
     links = report.links
     com = np.array([link.com for link in links]).reshape(-1, 3).T
     moments = np.array([link.moments for link in links]).reshape(-1, 3).T
@@ -150,7 +153,7 @@ def _masses(report):
                      'moves with': [link.body or '(fixed)' for link in links]})
 
 
-def _payloads(robot):
+def _payloads(robot: Robot) -> tuple[Markup | None, ...]:
     loads = robot.payloads
     if not loads:
         return ()
@@ -161,7 +164,7 @@ def _payloads(robot):
         **{f'{axis} [m]': x for axis, x in zip('xyz', com)}}),)
 
 
-def _limits(report):
+def _limits(report: ModelReport) -> Markup | None:
     joints = report.joints
     numbers = {'lower [rad or m]': 'lower', 'upper [rad or m]': 'upper',
                'velocity [rad/s or m/s]': 'max_velocity', 'effort [N m or N]': 'max_effort',
@@ -175,13 +178,13 @@ def _limits(report):
            if any(joint.mimics for joint in joints) else {})})
 
 
-def _loops(robot):
+def _loops(robot: Robot) -> dict[str, Any]:
     constraints, passive = robot.loops
     return {'constraints': {constraint.name: constraint.kind for constraint in constraints},
             'rows': row_names(constraints), 'passive': passive}
 
 
-def _loop_section(robot):
+def _loop_section(robot: Robot) -> tuple[Markup, ...]:
     constraints, passive = robot.loops
     if not constraints:
         return ()
@@ -195,22 +198,23 @@ def _loop_section(robot):
                     note('Joints without a motor: ', ', '.join(passive) or 'none', '.')),)
 
 
-def _manipulability(frame, found):
+def _manipulability(frame: str | None, found: Manipulability) -> Markup:
     radii = {'velocity': found.velocity_radii, 'force': found.force_radii,
              'acceleration': found.dynamic_radii}
     return section(
         'Manipulability', grid(map(figure, manipulability_views(found))),
         note(f'What {frame} reaches along x, y and z with joint velocities of norm 1, and with '
              'joint torques of norm 1. Each ellipsoid is scaled to the same size: its shape and '
-             f'direction count. Measure {shown(found.velocity_measure)}, condition number '
-             f'{shown(found.condition_number)}.'),
+             f'direction count. Measure {shown(float(found.velocity_measure))}, condition number '
+             f'{shown(float(found.condition_number))}.'),
         table('Radii, the greatest first; those of force belong to the axes of velocity.', {
             'ellipsoid': list(radii),
             **{f'radius {k + 1}': np.array([each[k] for each in radii.values()])
                for k in range(3)}}))
 
 
-def _gravity(robot, torque, limit, odd):
+def _gravity(robot: Robot, torque: np.ndarray, limit: np.ndarray, odd: str
+             ) -> tuple[Markup | None, ...]:
     if not robot.nv:
         return (note('Nothing moves.'),)
     if odd:

@@ -95,7 +95,7 @@ def unit_text(unit: str) -> str:
     return unit.replace('^2', '\u00b2').replace(' ', '\N{NO-BREAK SPACE}')
 
 
-def _cells(cells):
+def _cells(cells: Sequence | np.ndarray) -> tuple[Sequence[object], str | None]:
     """Return the cells as texts, and the class of their column."""
     if isinstance(cells, Numbers):
         return cells, 'number'
@@ -105,6 +105,6 @@ def _cells(cells):
     return list(cells), None
 
 
-def _heading(heading):
+def _heading(heading: str) -> tuple[str, ...]:
     name, bracket, unit = heading.partition(' [')
     return (name, tag('small', joined(bracket.strip(), unit))) if bracket else (name,)

@@ -1,9 +1,10 @@
 """Draw small plots as SVG: lines over time, bars against limits, values with error bars."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.reports.digits import MINUS, shown
 from dynamics_node.reports.markup import Markup, path, tag
@@ -15,6 +16,8 @@ WIDTH, HEIGHT = 340, 190
 LEFT, RIGHT, TOP, BOTTOM = 44, 10, 24, 32
 ROW, NAME, VALUE = 19, 150, 190   # of bars: height, room for a name and for a value
 LINE, LABEL = 16, 92              # of error bars: height, room for a name
+
+Scale = Callable[[ArrayLike], np.ndarray]   # from numbers to pixels
 
 
 class Line(NamedTuple):
@@ -164,7 +167,7 @@ def round_step(length: float, most: int = 6) -> float:
     return step * next(k for k in (1, 2, 5, 10, 20) if length / (k * step) <= most)
 
 
-def _span(values, margin):
+def _span(values: np.ndarray, margin: float) -> tuple[float, float]:
     values = values[np.isfinite(values)]
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     if not low <= high:
@@ -176,12 +179,14 @@ def _span(values, margin):
     return low - margin * size, high + margin * size
 
 
-def _scale(span, start, end):
+def _scale(span: tuple[float, float], start: float, end: float
+           ) -> Scale:
     low, high = span
     return lambda value: start + (np.asarray(value) - low) / (high - low) * (end - start)
 
 
-def _x_axis(span, x_of, top, bottom):
+def _x_axis(span: tuple[float, float], x_of: Scale, top: float,
+            bottom: float) -> list[Markup]:
     marks = ticks(*span, round_step(span[1] - span[0], 5))
     return [tag('path', d=''.join(path([x_of(x)] * 2, [top, bottom]) for x in marks),
                 class_='raster'),
@@ -189,7 +194,7 @@ def _x_axis(span, x_of, top, bottom):
                   text_anchor='middle') for x in marks)]
 
 
-def _y_axis(span, y_of):
+def _y_axis(span: tuple[float, float], y_of: Scale) -> list[Markup]:
     marks = ticks(*span, round_step(span[1] - span[0], 5))
     right = WIDTH - RIGHT
     return [tag('path', d=''.join(path([LEFT, right], [y_of(y)] * 2) for y in marks),
@@ -199,7 +204,7 @@ def _y_axis(span, y_of):
                   text_anchor='end') for y in marks)]
 
 
-def _tick(value, marks):
+def _tick(value: float, marks: np.ndarray) -> str:
     """Return the text at a tick, with the decimals of the step between ticks."""
     step = marks[1] - marks[0] if len(marks) > 1 else abs(value) or 1.0
     largest = np.abs(marks).max()
@@ -209,13 +214,13 @@ def _tick(value, marks):
     return f'{value + 0.0:.{decimals}f}'.replace('-', MINUS)  # -0.0 + 0.0 is 0.0
 
 
-def _whisker(left, right, y):
+def _whisker(left: Any, right: Any, y: float) -> Iterator[tuple[list[float], list[float]]]:
     yield [left, right], [y, y]
     for x in (left, right):
         yield [x, x], [y - 3, y + 3]
 
 
-def _legend(lines):
+def _legend(lines: Sequence[Line]) -> Iterator[Markup]:
     if len(lines) < 2:
         return
     x = float(LEFT)
@@ -225,6 +230,6 @@ def _legend(lines):
         x += 32.0 + 6.0 * len(line.name)
 
 
-def _in_words(lines):
+def _in_words(lines: Sequence[Line]) -> str:
     return '; '.join(f'{line.name} from {shown(np.nanmin(line.y))} to {shown(np.nanmax(line.y))}'
                      for line in lines)

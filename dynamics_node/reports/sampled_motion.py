@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dynamics_node.control.spline import Spline, times_between
 from dynamics_node.errors import DynamicsError
+from dynamics_node.model.model import JointInfo
 from dynamics_node.robot.robot import Robot
 
 
@@ -51,7 +52,7 @@ def sampled_motion(robot: Robot, joint_names: Sequence[str], times: ArrayLike,
     return SampledMotion(all_times[order], *whole)
 
 
-def _joint(robot, name):
+def _joint(robot: Robot, name: str) -> JointInfo:
     joint = robot.model.joint(name)
     if joint.q.stop - joint.q.start != 1:
         raise DynamicsError(f"joint '{name}' is {joint.kind}; a trajectory can only move "

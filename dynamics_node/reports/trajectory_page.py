@@ -1,6 +1,6 @@
 """Write the report of a trajectory: efforts and velocities against limits, power, energy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from dynamics_node.checks import finite
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
 from dynamics_node.errors import DynamicsError
 from dynamics_node.reports.digits import plain, shown
-from dynamics_node.reports.markup import tag
+from dynamics_node.reports.markup import Markup, tag
 from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near
 from dynamics_node.reports.units import effort_units, speed_units
@@ -40,7 +40,7 @@ def demand(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayL
     """Return the Demand of a motion; arguments as in `trajectory_torques`."""
     torques = trajectory_torques(robot, times, q, v, a, payload_frame=payload_frame,
                                  payload_com=payload_com)
-    v = np.broadcast_to(v, torques.effort.shape)
+    times, v = np.asarray(times, dtype=float), np.broadcast_to(v, torques.effort.shape)
     power = torques.effort * v
     return Demand(torques, _root_mean_square(times, torques.effort), np.abs(v).max(axis=0),
                   np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_velocity)
@@ -89,7 +89,8 @@ def trajectory_report_page(robot: Robot, times: ArrayLike, q: ArrayLike, v: Arra
     return html, plain(_numbers(robot, times, found, payload_frame, payload_com))
 
 
-def _numbers(robot, times, found, payload_frame, payload_com):
+def _numbers(robot: Robot, times: np.ndarray, found: Demand, payload_frame: str,
+             payload_com: ArrayLike) -> dict[str, Any]:
     torques = found.torques
     first = torques.first_saturated
     return {'robot': robot.name, 'dof_names': robot.dof_names, 'duration': times[-1] - times[0],
@@ -107,14 +108,14 @@ def _numbers(robot, times, found, payload_frame, payload_com):
             'gravity': robot.gravity}
 
 
-def _root_mean_square(times, x):
+def _root_mean_square(times: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the RMS over time, not over samples, which may be unevenly spaced."""
     if len(times) == 1:
         return np.abs(x[0])
     return np.sqrt(trapezoid(x ** 2, times, axis=0) / (times[-1] - times[0]))
 
 
-def _overrun(robot, q):
+def _overrun(robot: Robot, q: ArrayLike) -> np.ndarray:
     beyond = np.zeros(robot.nv)
     for joint in robot.model.joints:
         if joint.q.stop - joint.q.start == 1:
@@ -123,11 +124,11 @@ def _overrun(robot, q):
     return beyond
 
 
-def _signed_peaks(x):
+def _signed_peaks(x: np.ndarray) -> np.ndarray:
     return x[np.abs(x).argmax(axis=0), np.arange(x.shape[1])]
 
 
-def _figures(robot, times, found, payload_frame):
+def _figures(robot: Robot, times: np.ndarray, found: Demand, payload_frame: str) -> dict[str, str]:
     torques = found.torques
     share = torques.peak / torques.effort_limit
     fast = found.peak_velocity / found.velocity_limit
@@ -145,7 +146,7 @@ def _figures(robot, times, found, payload_frame):
             **({'Greatest payload': _payload(torques)} if payload_frame else {})}
 
 
-def _worst(robot, share):
+def _worst(robot: Robot, share: np.ndarray) -> str:
     if not np.isfinite(share).any():
         return 'limits unknown'
     k = int(np.nanargmax(share))
@@ -153,7 +154,7 @@ def _worst(robot, share):
                class_='bad' if share[k] > 1.0 else None)
 
 
-def _saturation(robot, torques):
+def _saturation(robot: Robot, torques: TrajectoryTorques) -> Markup:
     first = torques.first_saturated
     if first < 0:
         return note('No known limit is exceeded.')
@@ -162,7 +163,7 @@ def _saturation(robot, torques):
                 ', marked by a line.')
 
 
-def _effort_plots(robot, times, torques):
+def _effort_plots(robot: Robot, times: np.ndarray, torques: TrajectoryTorques) -> Iterator[Markup]:
     for k, (name, unit) in enumerate(zip(robot.dof_names, effort_units(robot))):
         limit = torques.effort_limit[k]
         event = torques.first_saturation_time if k == torques.first_saturated else None
@@ -171,7 +172,8 @@ def _effort_plots(robot, times, torques):
                                event), _far_limit(line, limit, unit))
 
 
-def _velocity_plots(robot, times, v, found):
+def _velocity_plots(robot: Robot, times: np.ndarray, v: np.ndarray, found: Demand
+                    ) -> Iterator[Markup]:
     for k, (name, unit) in enumerate(zip(robot.dof_names, speed_units(robot))):
         if found.peak_velocity[k] > AT_REST:
             limit, line = found.velocity_limit[k], Line('velocity', times, v[:, k], 'three')
@@ -179,14 +181,14 @@ def _velocity_plots(robot, times, v, found):
                                    (-limit, limit)), _far_limit(line, limit, unit))
 
 
-def _far_limit(line, limit, unit):
+def _far_limit(line: Line, limit: float, unit: str) -> str | None:
     if np.isnan(limit):
         return 'limit unknown'
     return None if near([line], (-limit, limit)).size else (
         f'limit \N{PLUS-MINUS SIGN}{shown(limit)} {unit}, far away')
 
 
-def _effort_table(robot, found):
+def _effort_table(robot: Robot, found: Demand) -> Markup | None:
     torques = found.torques
     over = ['bad' if margin < 0.0 else '' for margin in torques.margin]
     return table('Efforts [N m or N]. The margin is the limit less the peak; a dash is unknown.', {
@@ -196,7 +198,7 @@ def _effort_table(robot, found):
         'rms of limit [%]': 100 * found.rms / torques.effort_limit}, over)
 
 
-def _motion_table(robot, times, q, found):
+def _motion_table(robot: Robot, times: np.ndarray, q: ArrayLike, found: Demand) -> Markup | None:
     q = np.broadcast_to(q, (len(times), robot.nq))
     joints = [joint for joint in robot.model.joints if joint.q.stop - joint.q.start == 1]
     places, speeds = ([getattr(joint, x).start for joint in joints] for x in 'qv')
@@ -211,12 +213,12 @@ def _motion_table(robot, times, q, found):
         ['bad' if x else '' for x in bad])
 
 
-def _power(times, found):
+def _power(times: np.ndarray, found: Demand) -> Markup:
     return grid([figure(line_plot('All joints together', [
         Line('power', times, found.power.sum(axis=1), 'two')], 'time [s]', 'power [W]'))])
 
 
-def _energy_table(robot, found):
+def _energy_table(robot: Robot, found: Demand) -> Markup | None:
     return table('Energy that each drive supplies and recovers.', {
         'joint': [*robot.dof_names, 'total'],
         'peak power [W]': np.append(np.abs(found.power).max(axis=0),
@@ -225,7 +227,8 @@ def _energy_table(robot, found):
         'recovered [J]': np.append(found.energy_back, found.energy_back.sum())})
 
 
-def _payload_section(robot, torques, frame, com):
+def _payload_section(robot: Robot, torques: TrajectoryTorques, frame: str, com: Sequence[float]
+                     ) -> Markup | None:
     if not frame:
         return None
     carried = ', '.join(f'{name} of {shown(load.mass)} kg' for name, load in robot.payloads.items())
@@ -235,7 +238,7 @@ def _payload_section(robot, torques, frame, com):
         f', on top of {carried}.' if carried else '.'))
 
 
-def _payload(torques):
+def _payload(torques: TrajectoryTorques) -> str:
     if np.isinf(torques.greatest_payload):
         return 'any mass (no limit binds)'
     return f'{shown(torques.greatest_payload)} kg'

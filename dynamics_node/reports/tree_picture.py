@@ -1,8 +1,10 @@
 """Draw the kinematic tree: one row for each body, with its joint, range and mass."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
-from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.model import WORLD, Body, Model
 from dynamics_node.reports.digits import column, shown
 from dynamics_node.reports.markup import Markup, coordinate, path, tag
 from dynamics_node.reports.plots import picture, shortened
@@ -43,20 +45,20 @@ def tree_picture(model: Model) -> Markup:
                    text or 'no movable joint', drawn)
 
 
-def _lanes(model):
+def _lanes(model: Model) -> list[int]:
     """Return the lane of each body: that of its parent for the last child, else the next one.
 
     Bodies are in depth-first order, so that a branch is complete before its sibling begins.
     """
     last = {body.parent: i for i, body in enumerate(model.bodies)}
-    lanes = []
+    lanes: list[int] = []
     for i, body in enumerate(model.bodies):
         parent = lanes[body.parent] if body.parent != WORLD else 0
         lanes.append(parent if last[body.parent] == i else parent + 1)
     return lanes
 
 
-def _branch(lanes, heights, i, parent):
+def _branch(lanes: Sequence[int], heights: Sequence[float], i: int, parent: int) -> Markup:
     """Return the line from a parent to its child: down its own lane, then across."""
     x0 = START + LANE * (lanes[parent] if parent != WORLD else 0)
     x1 = START + LANE * lanes[i]
@@ -64,7 +66,7 @@ def _branch(lanes, heights, i, parent):
                class_='bone')
 
 
-def _glyph(x, y, kind, number):
+def _glyph(x: float, y: float, kind: str, number: int) -> Markup:
     round_ = kind in ('revolute', 'continuous')
     corner = 7.0 if round_ else 0.0 if kind == 'prismatic' else 3.5
     return tag('g', tag('rect', x=x - 7.0, y=y - 7.0, width=14.0, height=14.0, rx=corner,
@@ -72,11 +74,11 @@ def _glyph(x, y, kind, number):
                tag('text', number, x=x, y=y + 3.2, text_anchor='middle', font_size=8.5))
 
 
-def _text(name, x, y, room):
+def _text(name: str, x: float, y: float, room: int) -> Markup:
     return tag('text', tag('title', name), shortened(name, room), x=x, y=y + 4.0)
 
 
-def _masses(model, heights):
+def _masses(model: Model, heights: Sequence[float]) -> Iterator[Markup]:
     """Yield a bar and a number for each body, and for the fixed links."""
     masses = np.array([inertia.mass for inertia in model.inertias])
     heaviest = max(masses.max(), np.finfo(float).tiny)
@@ -86,7 +88,7 @@ def _masses(model, heights):
         yield tag('text', text, x=WIDTH - 12.0, y=y + 4.0, text_anchor='end')
 
 
-def _kind(model, body):
+def _kind(model: Model, body: Body) -> str:
     """Return the joint type of a body as in a URDF; mimic joints have no JointInfo."""
     for joint in model.joints:
         if joint.name == body.joint_name:
@@ -94,7 +96,7 @@ def _kind(model, body):
     return type(body.joint).__name__.lower()
 
 
-def _range(model, body):
+def _range(model: Model, body: Body) -> str:
     for joint in model.joints:
         if joint.name == body.joint_name:
             if not np.isfinite([joint.lower, joint.upper]).any():
@@ -106,11 +108,11 @@ def _range(model, body):
     return f'follows {shortened(master.name, 18)}'
 
 
-def _parent(model, body):
+def _parent(model: Model, body: Body) -> str:
     return model.root if body.parent == WORLD else model.bodies[body.parent].name
 
 
-def _loops(model, heights):
+def _loops(model: Model, heights: Sequence[float]) -> Iterator[Markup]:
     """Yield a curve at the right edge for each loop that closes between two links."""
     for constraint in model.loops[0]:
         ends = [heights[model.frames[frame].body] for frame in (constraint.frame, constraint.to)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,13 +121,13 @@ class Robot:
         model = build_model(record, **options)
         return cls(model.with_(loops=tuple(loops_of(model, loops))), compile)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f'a Robot is immutable; make another one to change {name!r}')
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return type(self), (self.model, self._dispatcher.kernels is not None)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<Robot '{self.name}': {len(self.joint_names)} joints, nq={self.nq}, "
                 f'nv={self.nv}, {self.total_mass:.4g} kg>')
 

@@ -47,7 +47,7 @@ class SelfTest(NamedTuple):
     passed: bool
     checks: tuple[Check, ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         failed = [check.name for check in self.checks if not check.passed]
         width = max(len(check.name) for check in self.checks)
         return '\n'.join([

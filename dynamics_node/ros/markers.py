@@ -18,8 +18,9 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.frame_prefix import add_prefix, remove_prefix
 from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.topic_qos import SENSOR, overridable
-from dynamics_node.spatial import so3
+from dynamics_node.spatial import se3, so3
 from dynamics_node.spatial.ellipsoid import equivalent_ellipsoid
+from dynamics_node.spatial.inertia import Inertia
 
 PERIOD = 0.1              # [s] between two messages
 SHOWN = 1_000_000_000     # [ns] that a wrench is shown after its arrival
@@ -111,7 +112,7 @@ def markers_of(robot: Robot, q: np.ndarray, efforts: Mapping[str, float],
     return MarkerArray(markers=found)
 
 
-def _body(inertia, T):
+def _body(inertia: Inertia, T: se3.Pose) -> list[Marker]:
     """Return a sphere at the centre of mass, and the solid ellipsoid with the same inertia."""
     if not inertia.mass > 0.0:
         return []
@@ -138,19 +139,20 @@ def shade(share: float) -> tuple[float, float, float, float]:
     return (min(1.0, 2.0 * share), min(1.0, 2.0 * (1.0 - share)), 0.0, 0.9)
 
 
-def _arrow(kind, k, T, vector, colour):
+def _arrow(kind: str, k: int, T: se3.Pose, vector: np.ndarray, colour: Sequence[float]) -> Marker:
     tip = T.p + METRES_PER_NEWTON * (T.R @ vector)
     marker = _marker(kind, Marker.ARROW, np.zeros(3), np.eye(3), [0.02, 0.04, 0.0], colour)
     marker.points = [Point(**_xyz(T.p)), Point(**_xyz(tip))]
     return marker
 
 
-def _marker(kind, shape, p, R, size, colour):
+def _marker(kind: str, shape: int, p: np.ndarray, R: np.ndarray, size: Sequence[float] | np.ndarray,
+            colour: Sequence[float]) -> Marker:
     x, y, z, w = map(float, so3.to_quaternion(R))
     return Marker(ns=kind, type=shape, action=Marker.ADD, scale=Vector3(**_xyz(size)),
                   pose=Pose(position=Point(**_xyz(p)), orientation=Quaternion(x=x, y=y, z=z, w=w)),
                   color=ColorRGBA(**dict(zip('rgba', map(float, colour)))))
 
 
-def _xyz(values):
+def _xyz(values: Sequence[float] | np.ndarray) -> dict[str, float]:
     return dict(zip('xyz', map(float, values)))

@@ -1,12 +1,14 @@
 """Collect the limits of every joint: from the URDF, or given by the user."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dynamics_node.checks import check_sequence, finite, mapping
 from dynamics_node.errors import DynamicsError, UnknownName, shown
+from dynamics_node.model.model import JointInfo
 from dynamics_node.robot.arguments import check_robot
 from dynamics_node.robot.robot import Robot
 from dynamics_node.safety.settings import LARGEST
@@ -51,7 +53,7 @@ def limits_of(robot: Robot, joints: Sequence[str] | None = None,
     single = {joint.name: joint.v.start for joint in robot.model.joints
               if joint.kind not in ('planar', 'floating')}
 
-    def column(value):
+    def column(value: Callable[[JointInfo], float]) -> np.ndarray:
         return np.array([value(joint) for joint, _ in places], dtype=float)
 
     driven = np.zeros(len(places), dtype=bool)
@@ -70,14 +72,15 @@ def limits_of(robot: Robot, joints: Sequence[str] | None = None,
         _with('slew', np.full(len(places), np.nan), slew, single))
 
 
-def _place(single, name):
+def _place(single: Mapping[str, int], name: str) -> int:
     try:
         return single[name]
     except (KeyError, TypeError):
         raise UnknownName('joint of one degree of freedom', name, single) from None
 
 
-def _with(what, limits, others, single):
+def _with(what: str, limits: np.ndarray, others: Mapping[str, float] | None,
+          single: Mapping[str, int]) -> np.ndarray:
     """Return the limits, replaced where the user gives one; beyond LARGEST is unknown."""
     limits = np.where(limits <= LARGEST, limits, np.nan)
     for name, value in _by_joint(what, others).items():
@@ -89,11 +92,11 @@ def _with(what, limits, others, single):
     return limits
 
 
-def _by_joint(what, limits):
+def _by_joint(what: str, limits: Mapping | None) -> dict:
     return {} if limits is None else mapping(what, limits, "{'joint_1': 50.0}")
 
 
-def _range(name, pair):
+def _range(name: str, pair: Any) -> tuple[float, float]:
     both = isinstance(pair, (tuple, list, np.ndarray)) and np.shape(pair) == (2,)
     lower, upper = map(_number, pair) if both else (np.nan, np.nan)
     if not lower <= upper:
@@ -102,7 +105,7 @@ def _range(name, pair):
     return lower, upper
 
 
-def _number(value):
+def _number(value: Any) -> float:
     try:
         return float(finite('limit', value, ()))
     except DynamicsError:

@@ -29,11 +29,12 @@ class Adaptive:
             start, q, v = self._until_turned(start, end, q, v)
         return q, v
 
-    def _until_turned(self, start, end, q0, v0):
+    def _until_turned(self, start: float, end: float, q0: np.ndarray, v0: np.ndarray
+                      ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return (t, q, v) at the end, or where new local coordinates must begin."""
         model, shape = self._equations.model, (2, *v0.shape)
 
-        def rates(t, y):
+        def rates(t: float, y: np.ndarray) -> np.ndarray:
             return np.concatenate([part.ravel() for part in self._equations.rates(
                 t, q0, *y.reshape(shape))])
         first = None if self._step is None else min(self._step, end - start)

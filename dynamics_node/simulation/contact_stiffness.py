@@ -28,5 +28,5 @@ def check_contact_stiffness(points: np.ndarray, mass_matrix_inverse: np.ndarray,
             f'{what}')
 
 
-def _greatest(W, root):
+def _greatest(W: np.ndarray, root: np.ndarray) -> float:
     return float(np.linalg.eigvalsh(root[:, None] * W * root).max(initial=0.0))

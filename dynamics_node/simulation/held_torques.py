@@ -98,7 +98,7 @@ def roll_out(integrator_of: Callable[[TorqueFunction], Integrator], torques: Hel
         return found
     together = min(max(-(-len(v) // threads), FEWEST), MOST)
 
-    def fill(start):
+    def fill(start: int) -> None:
         rows = slice(start, start + together)
         some = torques.part(rows)
         with np.errstate(over='ignore', invalid='ignore'):   # is a setting of each thread
@@ -118,7 +118,7 @@ def same_in_each_period(period: float, step: float) -> float:
     return period / (steps_between(0.0, period, step) - 0.5)
 
 
-def _empty(periods, period, q, v, only_end):
+def _empty(periods: int, period: float, q: np.ndarray, v: np.ndarray, only_end: bool) -> Rollouts:
     """Return Rollouts to be filled."""
     states, torques = (1, 1) if only_end else (periods + 1, periods)
     shapes = [(*v.shape[:-1], count, each.shape[-1])
@@ -130,7 +130,8 @@ def _empty(periods, period, q, v, only_end):
     return Rollouts(period * np.arange(periods + 1 - states, periods + 1), *map(np.empty, shapes))
 
 
-def _fill(integrator, torques, period, q, v, found):
+def _fill(integrator: Integrator, torques: HeldTorques, period: float, q: np.ndarray, v: np.ndarray,
+          found: Rollouts) -> None:
     """Write the motions from the states q, v into `found`."""
     last = found.tau.shape[-2] - 1   # 0 if only the end is kept
     found.q[..., 0, :], found.v[..., 0, :] = q, v

@@ -76,7 +76,8 @@ class RigidSteps:
             q, v = self._step_with_events(now, then, q, v)
         return q, v
 
-    def _step_with_events(self, start, end, q, v):
+    def _step_with_events(self, start: float, end: float, q: np.ndarray, v: np.ndarray
+                          ) -> tuple[np.ndarray, np.ndarray]:
         t = start
         for _ in range(MOST_EVENTS):
             after = self._integrator(self.closed).advance(t, end, q, v)
@@ -87,7 +88,7 @@ class RigidSteps:
         raise DynamicsError(f'contacts open and close {MOST_EVENTS} times between t = {start:.6g} '
                             f'and {end:.6g} s; expected a restitution of 0, or a SoftContact')
 
-    def _is_event(self, t, q, v):
+    def _is_event(self, t: float, q: np.ndarray, v: np.ndarray) -> bool:
         """Return whether a point is below the ground and moves down, or a contact pulls."""
         gap, rate = self._ground.heights(q, v)
         is_open = np.ones(len(gap), dtype=bool)
@@ -97,7 +98,8 @@ class RigidSteps:
         normal = self._ground.pushed(t, q, v, self.closed).normal
         return bool((normal < -rounding(normal)).any())
 
-    def _first_event(self, start, end, q, v):
+    def _first_event(self, start: float, end: float, q: np.ndarray, v: np.ndarray
+                     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return (t, q, v) just after the first event."""
         integrator, before, after = self._integrator(self.closed), 0.0, end - start
         for _ in range(HALVINGS):
@@ -108,7 +110,7 @@ class RigidSteps:
                 before = half
         return start + after, *integrator.advance(start, start + after, q, v)
 
-    def _settled(self, t, q, v):
+    def _settled(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the velocity after an impact, if a point hits the ground; set `closed`."""
         gap, rate = self._ground.heights(q, v)
         hits = (gap < NEAR) & (rate < 0.0)
@@ -120,11 +122,12 @@ class RigidSteps:
             candidates, lambda closed: self._ground.pushed(t, q, v, closed))
         return v
 
-    def _after_impact(self, q, v, rate, hits):
+    def _after_impact(self, q: np.ndarray, v: np.ndarray, rate: np.ndarray, hits: np.ndarray
+                      ) -> tuple[np.ndarray, tuple[int, ...]]:
         """Return (velocity, numbers of the contacts that stay on the ground)."""
         bounce = np.where(hits & (rate < -RESTING), self._ground.restitution, 0.0)
 
-        def pushed(closed):
+        def pushed(closed: tuple[int, ...]) -> Pushed:
             after, impulse = self._ground.impact(q, v, closed, bounce)
             # Newton's law: a point that takes no impulse leaves no slower than it would bounce
             return Pushed(impulse, self._ground.heights(q, after).rate + bounce * rate)

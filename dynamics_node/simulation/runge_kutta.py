@@ -29,7 +29,8 @@ class RungeKutta:
             q, v = self._one(start + k * h, h, q, v)
         return q, v
 
-    def _one(self, t, h, q, v):
+    def _one(self, t: float, h: float, q: np.ndarray, v: np.ndarray
+             ) -> tuple[np.ndarray, np.ndarray]:
         rates = self._equations.rates
         x1, a1 = rates(t, q, np.zeros_like(v), v)
         x2, a2 = rates(t + 0.5 * h, q, 0.5 * h * x1, v + 0.5 * h * a1)

@@ -32,7 +32,7 @@ def torque_function(torque: Torque, time: np.ndarray, nv: int, n: int | None) ->
     return lambda t, q, v: np.broadcast_to(_linear(time, array, t), v.shape)
 
 
-def _linear(time, table, t):
+def _linear(time: np.ndarray, table: np.ndarray, t: float) -> np.ndarray:
     k = int(np.clip(np.searchsorted(time, t, side='right') - 1, 0, max(0, len(time) - 2)))
     if k + 1 == len(time):
         return table[k]
@@ -40,8 +40,9 @@ def _linear(time, table, t):
     return (1.0 - share) * table[k] + share * table[k + 1]
 
 
-def _checked(function, nv):
-    def torque(t, q, v):
+def _checked(function: Callable[[float, np.ndarray, np.ndarray], ArrayLike], nv: int
+             ) -> TorqueFunction:
+    def torque(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         tau = checks.check_array('torque(t, q, v)', function(t, q, v), nv)
         if tau.shape not in ((nv,), v.shape):
             raise DynamicsError(f'torque(t, q, v) must have shape ({nv},) or {v.shape}, as v; got '

@@ -20,12 +20,12 @@ class Inertia(NamedTuple):
     moment: np.ndarray   # (3,) first moment m c, c the centre of mass [kg m]
     tensor: np.ndarray   # (3, 3) [kg m^2]
 
-    def __add__(self, other):
+    def __add__(self, other: 'Inertia') -> 'Inertia':  # type: ignore[override]  # not a tuple's
         """Return the inertia of the two bodies welded together, both in one frame."""
         return Inertia(self.mass + other.mass, self.moment + other.moment,
                        self.tensor + other.tensor)
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         """Return the momentum L = I V of the twist V, (6,) or column by column (6, k) (eq. 23)."""
         w, v = V[:3], V[3:]
         return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
@@ -83,13 +83,13 @@ class BlockInertia(NamedTuple):
     C: np.ndarray
     D: np.ndarray
 
-    def __add__(self, other):
+    def __add__(self, other: 'BlockInertia') -> 'BlockInertia':  # type: ignore[override]
         return BlockInertia(*(mine + its for mine, its in zip(self, other)))
 
-    def __sub__(self, other):
+    def __sub__(self, other: 'BlockInertia') -> 'BlockInertia':
         return BlockInertia(*(mine - its for mine, its in zip(self, other)))
 
-    def __matmul__(self, V):
+    def __matmul__(self, V: np.ndarray) -> np.ndarray:
         w, v = V[:3], V[3:]
         return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
 

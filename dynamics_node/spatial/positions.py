@@ -45,6 +45,6 @@ def checked(kind: str, chi: ArrayLike) -> np.ndarray:
     return chi
 
 
-def _known(kind):
+def _known(kind: object) -> None:
     if not isinstance(kind, str) or kind not in list(POSITIONS):
         raise DynamicsError(f'position is {shown(kind)}; expected one of {", ".join(POSITIONS)}')

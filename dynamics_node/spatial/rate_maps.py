@@ -11,6 +11,7 @@ Hutter 2017, eq. 2.10-2.17 and 2.82-2.107, with two corrections: E of angle and 
 the factor 1 - n n', without which it holds only for n . n' = 0; the last terms of 2.95 are omega.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ def inverse_rate_map(kind: str, chi: ArrayLike) -> InverseRateMap:
     return InverseRateMap(matrix, clearance)
 
 
-def _position_map(kind, chi):
+def _position_map(kind: str, chi: np.ndarray) -> np.ndarray:
     """Return E by eq. 2.12, 2.15, 2.16: the columns are the unit vectors times their levers."""
     if kind == 'cartesian':
         return np.broadcast_to(np.eye(3), (*chi.shape, 3)).copy()
@@ -79,7 +80,7 @@ def _position_map(kind, chi):
                     [z * c, z * s, -rho])
 
 
-def _euler_map(kind, chi):
+def _euler_map(kind: str, chi: np.ndarray) -> np.ndarray:
     """Return E: its columns are the axes, rotated by the angles before (eq. 2.86 to 2.92)."""
     i, j, k = rotations.euler_axes(kind)
     once = rotations.about(i, chi[..., 0])
@@ -88,24 +89,24 @@ def _euler_map(kind, chi):
     return np.stack([fixed, once[..., :, j], twice[..., :, k]], axis=-1)
 
 
-def _quaternion_map(chi):
+def _quaternion_map(chi: np.ndarray) -> np.ndarray:
     """Return E = 2 [w 1 + [u], -u] for (u, w) = chi (eq. 2.96, 2.98)."""
     u, w = chi[..., :3], chi[..., 3:]
     return 2.0 * np.concatenate([skew(u) + w[..., None] * np.eye(3), -u[..., None]], axis=-1)
 
 
-def _angle_axis_map(chi):
+def _angle_axis_map(chi: np.ndarray) -> np.ndarray:
     """Return [n, (sin t 1 + (1 - cos t) [n]) (1 - n n')] (eq. 2.102); 1 - n n' = -[n]^2."""
     angle, N = chi[..., :1, None], skew(chi[..., 1:])
     turned = -np.sin(angle) * (N @ N) + (1.0 - np.cos(angle)) * N
     return np.concatenate([chi[..., 1:, None], turned], axis=-1)
 
 
-def _matrix_map(R):
+def _matrix_map(R: np.ndarray) -> np.ndarray:
     """Return E from dR/dt = [omega] R: omega_i is half the sum of ([e_i] R) * dR/dt by entries."""
     turned = skew(np.eye(3)) @ R[..., None, :, :]
     return 0.5 * turned.reshape(*R.shape[:-2], 3, 9)
 
 
-def _columns(*columns):
+def _columns(*columns: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack([np.stack(column, axis=-1) for column in columns], axis=-1)

@@ -130,13 +130,13 @@ def each(function: Callable[[np.ndarray], np.ndarray], arrays: np.ndarray, ndim:
     return np.reshape(results, (*arrays.shape[:arrays.ndim - ndim], *shape))
 
 
-def _size(kind):
+def _size(kind: object) -> tuple[int, ...]:
     if not isinstance(kind, str) or kind not in list(SIZES):
         raise DynamicsError(f'rotation is {shown(kind)}; expected one of {", ".join(SIZES)}')
     return SIZES[kind]
 
 
-def _unit(kind, a):
+def _unit(kind: str, a: np.ndarray) -> np.ndarray:
     norm = np.sqrt((a * a).sum(axis=-1, keepdims=True))
     wrong = ~(np.abs(norm - 1.0) <= UNIT)
     if wrong.any():
@@ -144,26 +144,26 @@ def _unit(kind, a):
     return a / norm
 
 
-def _of_quaternion(chi):
+def _of_quaternion(chi: np.ndarray) -> np.ndarray:
     """Return R by eq. 2.54."""
     R = so3.from_quaternion(np.moveaxis(chi, -1, 0))
     return np.moveaxis(R, (0, 1), (-2, -1))
 
 
-def _of_rotation_vector(w):
+def _of_rotation_vector(w: np.ndarray) -> np.ndarray:
     """Return R by the quaternion (sin(t/2) w/t, cos(t/2)), t = |w| (eq. 2.52)."""
     half = 0.5 * np.sqrt((w * w).sum(axis=-1, keepdims=True))
     return _of_quaternion(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 
 
-def _angle_axis(w):
+def _angle_axis(w: np.ndarray) -> np.ndarray:
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     still = angle == 0.0
     axis = np.where(still, [0.0, 0.0, 1.0], w / np.where(still, 1.0, angle))
     return np.concatenate([angle, axis], axis=-1)
 
 
-def _euler_angles(R, i, j, k):
+def _euler_angles(R: np.ndarray, i: int, j: int, k: int) -> np.ndarray:
     """Return the angles about the axes i, j, k of the body (eq. 2.35, 2.39, 2.42, 2.45).
 
     R e_k = C_i(a) C_j(b) e_k gives a and b. Hutter's third angle is not defined where b makes two

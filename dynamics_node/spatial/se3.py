@@ -20,7 +20,7 @@ class Pose(NamedTuple):
     R: np.ndarray  # (3, 3) columns are the axes of B in A
     p: np.ndarray  # (3,) origin of B in A [m]
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: 'Pose') -> 'Pose':
         """Return T_AC = T_AB @ T_BC."""
         return Pose(self.R @ other.R, self.R @ other.p + self.p)
 

@@ -1,7 +1,7 @@
 """Compute with rotations: the group SO(3), its algebra so(3), matrices and quaternions."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return product if a.ndim == b.ndim == 1 or product.ndim == 2 else product[:, None]
 
 
-def _entries(a):
+def _entries(a: np.ndarray) -> Iterable:
     """Return the three rows; of a single column numbers of Python, which multiply fastest."""
     return a.ravel().tolist() if isinstance(a, np.ndarray) and a.size == 3 else a
 

@@ -41,7 +41,7 @@ def second_half(L: np.ndarray, d: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return X
 
 
-def _times(a, row):
+def _times(a: np.ndarray, row: np.ndarray) -> np.ndarray:
     return a * row if np.ndim(row) == 0 else np.outer(a, row)
 
 
@@ -56,6 +56,6 @@ def symmetric(A: np.ndarray) -> np.ndarray:
 
 
 @functools.cache
-def _lower(n):
+def _lower(n: int) -> np.ndarray:
     """Return which entries of an n x n matrix are on or below its diagonal."""
     return np.tri(n, dtype=bool)

@@ -47,7 +47,7 @@ class Bound:
     sizes: dict[str, ArrayLike] = field(default_factory=dict)
     level: int = 0                              # 0: strict; 1, 2 ...: least squares, 1 first
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise DynamicsError(f'a bound is of kind {shown(self.kind)}; expected one of: '
                                 f'{", ".join(KINDS)}')

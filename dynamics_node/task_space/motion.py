@@ -30,7 +30,7 @@ class FrameMotion:
     weight: float = 1.0
     wanted: dict[str, np.ndarray] = field(init=False, repr=False)  # the given ones of TWIST
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         wanted = {name: finite(name, getattr(self, name), (3,)) for name in TWIST
                   if getattr(self, name) is not None}
         if not wanted:
@@ -57,7 +57,7 @@ class Tracking:
     rotation_gain: float = 1.0         # k_R [1/s]
     frame: str = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.target, Target):
             raise DynamicsError(f'target is {shown(self.target)}; expected a Target')
         object.__setattr__(self, 'frame', self.target.frame)

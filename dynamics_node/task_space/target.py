@@ -41,7 +41,7 @@ class Target:
     rotation_weight: float = 1.0          # of the orientation or the axis [1/rad]
     parts: tuple[Part, ...] = field(init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, 'parts', tuple(self._parts()))
 
     @classmethod

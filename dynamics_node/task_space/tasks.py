@@ -69,7 +69,7 @@ class Task:
     stiffness: float = 100.0     # [1/s^2]
     damping: float = math.nan    # [1/s]; nan: 2 sqrt(stiffness), no overshoot
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise DynamicsError(f'a task needs a name, got {shown(self.name)}')
         if not isinstance(self.kind, str) or self.kind not in list(FIELDS):

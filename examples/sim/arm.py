@@ -113,7 +113,7 @@ class SimulatedArm:
 
     @property
     def contact_force(self):
-        """What the table did to the tip in the last time step, in the root's axes, (3,) [N]."""
+        """The force of the table on the tip in the last time step, in the root's axes, (3,) [N]."""
         return force_of_ground(self.model, self.data, self._tip)
 
     @property
@@ -122,7 +122,7 @@ class SimulatedArm:
         return tuple(body.name for body in self._spec.bodies[1:])
 
     def set(self, q, v=None):
-        """Put the arm there, at rest if no velocity is given; time goes on."""
+        """Set positions and velocities, zero if not given; the time is not reset."""
         q, v = self._checked('q', q), np.zeros(self.n) if v is None else self._checked('v', v)
         self.data.qpos[self._joint], self.data.qvel[self._joint] = q, v
         self.data.qacc_warmstart[:] = 0.0
@@ -184,11 +184,11 @@ class SimulatedArm:
 
     @property
     def loads(self):
-        """Names of what it carries."""
+        """Names of the loads."""
         return tuple(self._loads)
 
     def attach(self, name, frame, mass, com=(0.0, 0.0, 0.0), inertia=None):
-        """Carry a load from now on, as Robot.with_payload; it has the speed of its link at once.
+        """Attach a load, as Robot.with_payload; it has the speed of its link at once.
 
         :param com: centre of mass in the frame of that link [m].
         :param inertia: 3 x 3 about that centre, in the link's axes [kg m^2]; None is a point mass.
@@ -196,11 +196,11 @@ class SimulatedArm:
         self._carry({**self._loads, name: (frame, mass, com, inertia)})
 
     def detach(self, name):
-        """Let go of a load."""
+        """Detach a load."""
         self._carry({key: load for key, load in self._loads.items() if key != name})
 
     def _carry(self, loads):
-        """Go on in a model that carries them: no constant of MuJoCo's can be left behind.
+        """Compile a model with these loads, and copy the state: so all constants of MuJoCo follow.
 
         A load has no joint, so the two models have the same coordinates.
         """

@@ -273,7 +273,7 @@ class ArmNode(Node):
         self._states.publish(self._state)
 
     def _publish_touch(self, header):
-        """Show what the table does to the tip, in the root's axes."""
+        """Publish the force of the table on the tip, in the root's axes."""
         message = WrenchStamped(header=header)
         x, y, z = map(float, self.driver.arm.contact_force)
         message.wrench.force = Vector3(x=x, y=y, z=z)
@@ -305,7 +305,7 @@ class ArmNode(Node):
         self.driver.attach(*self._payload())
 
     def detach_payload(self):
-        """Take the payload off."""
+        """Detach the payload."""
         self.driver.detach()
 
     def status(self):
@@ -339,8 +339,8 @@ class ArmNode(Node):
 
 def main(args=None):
     """Run the node until SIGINT or SIGTERM."""
-    # Not rclpy's own handlers: they pull the context away from under a callback that publishes,
-    # and raise KeyboardInterrupt in the midst of it. The timer lets Python hear the signal soon.
+    # Not rclpy's own handlers: they shut the context down while a callback publishes, and raise
+    # KeyboardInterrupt in it. The timer lets Python handle a signal soon.
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     stop = Future()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -68,7 +68,7 @@ class MujocoCamera:
         return self._renderer.render(groups, lines=[(path, ACTUAL_PATH), (ghost_path, GHOST_PATH)])
 
     def close(self):
-        """Free what OpenGL holds."""
+        """Free the resources of OpenGL."""
         self._renderer.close()
 
 

@@ -40,7 +40,7 @@ class Driver:
         self.reset(arm.q)
 
     def reset(self, q):
-        """Put the arm there, at rest, as at the start; time goes on, a load stays."""
+        """Set positions, velocities zero, brakes as at the start; keep time and load."""
         self.torque, self._last = np.zeros(self.arm.n), self.arm.steps
         self.released_at = None if self._brake else self.arm.steps
         self.arm.braked = self._brake

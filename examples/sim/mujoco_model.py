@@ -24,8 +24,8 @@ STIFF, NO_CREEP = 4e-3, 100.0
 def read_spec(urdf, shapes=False):
     """Return the MjSpec of a URDF, text or path.
 
-    :param shapes: keep boxes, cylinders and spheres of <visual>, to be looked at. Meshes never are:
-        their files need not be here.
+    :param shapes: keep boxes, cylinders and spheres of <visual>, for pictures. Meshes are always
+        left out, so their files need not exist.
     :raise ValueError: MuJoCo refuses it, or a joint has not exactly one value of its own.
     """
     root = ElementTree.fromstring(urdf_text(urdf))
@@ -83,7 +83,7 @@ def let_touch(spec, link, friction, radius, height=0.0):
 
 
 def force_of_ground(model, data, link):
-    """Return what the ground does to a link in the last time step, in world axes, (3,) [N]."""
+    """Return the force of the ground on a link in the last time step, in world axes, (3,) [N]."""
     force, wrench, body = np.zeros(3), np.zeros(6), model.body(link).id
     for k in range(data.ncon):
         contact = data.contact[k]

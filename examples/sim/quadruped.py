@@ -31,7 +31,7 @@ class SimulatedQuadruped:
         self._bodies = [self.model.body(foot).id for foot in self.feet]
 
     def set(self, q):
-        """Put it there, at rest."""
+        """Set the configuration; velocities are zero."""
         self.data.qpos[:] = [*q[:3], q[6], *q[3:6], *q[7:]]
         self.data.qvel[:] = 0.0
         mujoco.mj_forward(self.model, self.data)
@@ -54,11 +54,11 @@ class SimulatedQuadruped:
         mujoco.mj_step(self.model, self.data, nstep=n)
 
     def foot_positions(self):
-        """Return where the feet are, (4, 3)."""
+        """Return the positions of the feet, (4, 3) [m]."""
         return self.data.xpos[self._bodies]
 
     def foot_forces(self):
-        """Return what the ground does to each foot, in world axes, (4, 3) [N]."""
+        """Return the force of the ground on each foot, in world axes, (4, 3) [N]."""
         return np.array([force_of_ground(self.model, self.data, foot) for foot in self.feet])
 
 

@@ -76,7 +76,7 @@ class Renderer:
             self._scene.ngeom += 1
 
     def close(self):
-        """Free what OpenGL holds, in the order it needs."""
+        """Free the resources of OpenGL, in the order that it requires."""
         self._gpu.free()
         self._context.free()
 

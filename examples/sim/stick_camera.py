@@ -68,4 +68,4 @@ class StickCamera:
                            depthshade=False, zorder=3)
 
     def close(self):
-        """Have nothing to free."""
+        """Do nothing: no resource is held."""

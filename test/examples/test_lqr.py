@@ -53,7 +53,7 @@ def test_wrong_matrices_do_not_meet_the_limits(monkeypatch, tmp_path, capsys):
         return linear._replace(B=3.0 * linear.B)
     monkeypatch.setattr(Robot, 'linearize', wrong)
     assert lqr.main(['--save', str(tmp_path / 'lqr.png')]) == 1
-    assert 'cost beside the foretold' in capsys.readouterr().out
+    assert 'cost against prediction' in capsys.readouterr().out
 
 
 def test_help_fits_one_screen():

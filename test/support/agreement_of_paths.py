@@ -21,7 +21,7 @@ def installed(robot):
 
 @contextmanager
 def without_numpy(robot):
-    """Let a call fail that is computed in NumPy."""
+    """Make every call that is computed in NumPy fail."""
     def refuse(*_, **__):
         raise AssertionError('computed in NumPy')
     robot._dispatcher._in_numpy = refuse

@@ -36,7 +36,7 @@ class Example:
 
     @property
     def urdf(self):
-        """What a user would load: the file."""
+        """The argument of Robot.from_urdf: the path of the file."""
         return self.path
 
     def xml(self):
@@ -85,7 +85,7 @@ class Coupled(Example):
 
     @property
     def urdf(self):
-        """What a user would load: the text."""
+        """The argument of Robot.from_urdf: the text."""
         return self.text()
 
     def xml(self):

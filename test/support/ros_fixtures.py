@@ -31,7 +31,7 @@ def ros_environment():
 
 @pytest.fixture(scope='module', autouse=True)
 def no_participant_is_left():
-    """Fail if a DDS participant of the modules before is left: it would receive and send as ever.
+    """Fail if a DDS participant of an earlier module is left: it would still send and receive.
 
     rclpy destroys it with the last entity that refers to it. A lifecycle node and an action client
     are garbage in a reference cycle then, which spin() has frozen if it was called meanwhile. A

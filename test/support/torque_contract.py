@@ -48,7 +48,7 @@ def _command(one, source, unheard):
 
 
 def check_change(heard, k, slew, age, starts, source, where, gravity):
-    """Slew, from what may have been before; what comes of an old state goes to gravity or zero.
+    """Check a change against the slew limits; torques of an old state must go to gravity or zero.
 
     When a torque was computed is not on the wire, but it was after its state was measured and
     after the message before it was sent, and before it was sent itself.

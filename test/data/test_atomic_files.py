@@ -5,12 +5,12 @@ import os
 import pytest
 
 from dynamics_node import DynamicsError
-from dynamics_node.data.whole_files import whole_file, write_whole
+from dynamics_node.data.atomic_files import atomic_file, write_atomically
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / 'new' / 'file.txt'
-    with whole_file(path) as partial:
+    with atomic_file(path) as partial:
         partial.write_text('one')
         assert not path.exists()
     assert path.read_text() == 'one' and os.listdir(path.parent) == ['file.txt']
@@ -18,8 +18,8 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
 
 def test_an_error_leaves_what_was_there(tmp_path):
     path = tmp_path / 'file.txt'
-    write_whole(path, 'before')
-    with pytest.raises(KeyError), whole_file(path) as partial:
+    write_atomically(path, 'before')
+    with pytest.raises(KeyError), atomic_file(path) as partial:
         partial.write_text('half')
         raise KeyError
     assert path.read_text() == 'before' and os.listdir(tmp_path) == ['file.txt']
@@ -28,4 +28,4 @@ def test_an_error_leaves_what_was_there(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(DynamicsError, match='cannot write'):
-        write_whole(tmp_path / 'file' / 'inside.txt', 'text')
+        write_atomically(tmp_path / 'file' / 'inside.txt', 'text')

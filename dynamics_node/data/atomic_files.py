@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: under a temporary name, then renamed.
+"""Write files atomically: under a temporary name, then renamed.
 
 After a kill or a loss of power there is either the complete file or none under its name; a
 temporary file that is left over is replaced by the next attempt.
@@ -15,7 +15,7 @@ PARTIAL = '.partial'   # ending of a file that is being written
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """Yield the temporary path to write to; rename it when the block ends without an error.
 
     :raise DynamicsError: the folder cannot be written into.
@@ -36,13 +36,13 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    with whole_file(path) as partial:
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    with atomic_file(path) as partial:
         partial.write_text(text, encoding='utf-8')
 
 
-def _sync(path):
+def _sync(path: Path) -> None:
     """Wait until a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
