@@ -67,11 +67,11 @@ def run_cmake():
 
 
 def copy_interfaces(generated, target):
-    """Copy the generated interface classes, type support and the extension into the module."""
+    """Copy the generated interface classes, type support and the extensions into the module."""
     for kind in ('msg', 'srv', 'action'):
         shutil.copytree(generated / kind, target / kind, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns('*.c', '__pycache__'))
-    for library in [*generated.glob('*.so'), *generated.glob('compiler/*.so')]:
+    for library in [*generated.glob('*.so'), *generated.glob('*/*.so')]:
         shutil.copy2(library, target / library.parent.relative_to(generated))
 
 

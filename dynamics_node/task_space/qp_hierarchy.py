@@ -17,6 +17,7 @@ from dynamics_node.task_space.qp import TOLERANCE, PreparedQp, Status
 # convex, and vanishes after a few iterations.
 PROXIMAL = 1e-6
 ROUNDS, SETTLED = 20, 1e-12
+STEADY = 0.5    # moves that shrink less in a round, and keep their direction, are lengthened
 GRADED_ROUNDS = 100   # of the attempt in the units of the limits
 WEAK = 1e-3     # singular values below this share of a level's norm are those of weak directions
 ACTIVE = 1e-8   # least multiplier of an active row, relative to the goal
@@ -234,15 +235,24 @@ def _least_miss(objective, x, level, limits, rounds=ROUNDS):
     towards = np.zeros(k + slacks)   # minus the slope of the level
     towards[:r] = goal
     problem, size = PreparedQp(P, G, lower, upper), 1.0 + norm(goal)
-    pull = np.zeros(k + slacks)
+    pull, last, largest, stride = np.zeros(k + slacks), None, np.inf, 1.0
     for _ in range(rounds):
         linear = -towards - pull
         y, forces, status = problem.minimum(linear)
         if status != 'solved' or not proximal.any():
             break
-        last, pull = pull, proximal * y
-        if np.abs(pull - last).max() <= SETTLED * size:
+        pulled = proximal * y
+        move, before = pulled - pull, largest
+        largest = np.abs(move).max()
+        if largest <= SETTLED * size:
             break
+        # Up to the next limit each round moves as far as the one before: then further at once.
+        if largest > STEADY * before and move @ last > 0.0:
+            stride *= 2.0
+            pulled = pull + stride * move
+        else:
+            stride = 1.0
+        pull, last = pulled, move
     else:
         status = 'failed'   # a direction without effect on the level has a long way to go
     solution = problem.verified(linear, y, forces, status)

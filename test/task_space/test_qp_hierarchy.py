@@ -6,6 +6,7 @@ from scipy.optimize import minimize, nnls
 from support.priority_stacks import missed, random_levels, random_stack
 from support.tolerances import PRIORITY, SOLVED
 
+from dynamics_node.task_space import qp_hierarchy
 from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.hierarchy import hierarchical_least_squares
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
@@ -127,6 +128,18 @@ def test_a_variable_may_have_other_units(scale):
                                         np.full(9, -np.inf), upper)) for unit in (1.0, units))
         assert plain.status == scaled.status == 'solved'
         assert np.allclose((A * units) @ scaled.x, A @ plain.x, rtol=0.0, atol=1e-6)
+
+
+def test_a_distant_limit_of_a_weak_direction_is_reached_in_a_few_rounds(monkeypatch):
+    """The second variable relaxes the limit of the first, a little with each step, up to 1000."""
+    def no_second_attempt(*_):
+        raise AssertionError('the first attempt failed')
+    monkeypatch.setattr(qp_hierarchy, '_graded', no_second_attempt)
+    must = Level(np.zeros((0, 2)), np.zeros(0), np.array([[1.0, -1e-6], [0.0, 1.0]]),
+                 np.full(2, -np.inf), np.array([0.0, 1000.0]))
+    x, status = hierarchical_qp([Level(np.array([[1.0, 0.0]]), np.array([10.0]))], must)
+    assert status == 'solved'
+    assert np.allclose(x, [1e-3, 1000.0], rtol=1e-9, atol=0.0)
 
 
 def test_soft_limits_of_an_arm_are_solved(arm):
