@@ -20,7 +20,13 @@ from dynamics_node.compiler.ir_text import Dialect
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
 from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
-from dynamics_node.compiler.row_unrolling import broadcast, emit_statements, is_unrolled, load
+from dynamics_node.compiler.row_unrolling import (
+    broadcast,
+    emit_mirror,
+    emit_statements,
+    is_unrolled,
+    load,
+)
 from dynamics_node.compiler.trace import Program
 
 if TYPE_CHECKING:
@@ -183,7 +189,9 @@ def _solve(ir, memory, name):
         loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
     sums = [zero] * ACCUMULATORS
     for k in range(len(memory.rows.results)):
-        if memory.rows.symmetric[k]:
+        if memory.rows.symmetric[k] and memory.unrolled:
+            emit_mirror(e, memory, memory.rows.results[k])
+        elif memory.rows.symmetric[k]:
             _mirror(e, memory, f'result{name}.{k}', k)
         sums = _write(e, memory, f'result{name}.{k}', k, sums)
     total = sums[0]

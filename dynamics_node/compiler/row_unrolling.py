@@ -8,6 +8,8 @@ no branch is mispredicted. With the derivatives of forward dynamics of TALOS a s
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from dynamics_node.compiler.ir_loops import at
 from dynamics_node.compiler.ir_text import Emitter
 from dynamics_node.compiler.row_statements import RowProgram
+from dynamics_node.compiler.row_transposition import transpose
 
 if TYPE_CHECKING:
     from dynamics_node.compiler.row_loops import RowMemory
@@ -48,6 +51,27 @@ def emit_statements(e: Emitter, memory: RowMemory) -> None:
         if emitted >= BLOCK:   # as in lower.py
             label, emitted = e.name()[1:], 0
             e.lines += [f'  br label %{label}', f'{label}:']
+
+
+def emit_mirror(e: Emitter, memory: RowMemory, slots: Sequence[int]) -> None:
+    """Emit entry (i, j) = entry (j, i) of a matrix for j < i, a square of vectors at a time.
+
+    :param slots: of the rows of the matrix.
+    """
+    n, size = e.lanes, len(slots)
+    zero = e.dialect.const(0.0, n)
+    for row, column in itertools.product(range(0, size, n), repeat=2):
+        if column > row:
+            continue
+        upper = [load(e, _vector(e, memory, slot, row // n)) for slot in slots[column:column + n]]
+        lower = transpose(e, upper + [zero] * (n - len(upper)))
+        for k, (slot, mirrored) in enumerate(zip(slots[row:row + n], lower)):
+            if row == column:
+                below = ', '.join(f'i1 {int(lane < k)}' for lane in range(n))
+                mirrored = e.line(f'select <{n} x i1> <{below}>, {e.type} {mirrored}, '
+                                  f'{e.type} {upper[k]}')
+            e.lines.append(f'  store {e.type} {mirrored}, '
+                           f'ptr {_vector(e, memory, slot, column // n)}, align 8')
 
 
 def _vector(e, memory, slot, vector):
