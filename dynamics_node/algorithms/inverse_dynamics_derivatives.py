@@ -67,7 +67,8 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
     twice = [2.0 * motion.w for motion in motions]  # B is linear in velocities: this is 2 B
     drift = drifts(model, T, S, 2.0 * v, twice)
     subtrees = subtree_inertia(model, T, twice, drift)
-    columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i])
+    columns = [_columns(S[i], S[i] @ v[body.v], S[i] @ a[body.v], motions[i]) if body.parent >= 0
+               else _columns_of_root(S[i], S[i] @ v[body.v], T[i].R.T @ motions[-1].acc, motions[i])
                for i, body in enumerate(model.bodies)]
     da = np.diag(model.armature).tolist()
     for i, body in enumerate(model.bodies):
@@ -140,3 +141,22 @@ def _columns(S, velocity, acceleration, motion):
     second = np.concatenate([U @ turn, U @ slide + cross(motion.acc, turn)])
     own = ad(acceleration, S) + ad_angular(2.0 * w, d) - ad(velocity, d)
     return _Columns(ad_angular(w, S) - d, second - own, ad_angular(2.0 * w, S) - d)
+
+
+def _columns_of_root(S, velocity, rise, motion):
+    """Return psi', psi'' and psi' + ad_V s of a joint whose parent is the world, which is at rest.
+
+    In the frame that moves with the body's origin, V_parent = (0, -r) and A_parent = (0, -g). B is
+    zero for psi', which has no angular part: a displaced base only changes the direction of gravity
+    in its axes. Written as in `_columns`, the terms would not cancel on symbols.
+
+    :param velocity: of the joint, its linear part is r.
+    :param rise: -g in the axes of the body.
+    """
+    first = _ad_linear(-velocity[3:], S)
+    return _Columns(first, _ad_linear(rise, S), ad_angular(motion.w, S) + first)
+
+
+def _ad_linear(y, X):
+    """Return ad_V X for the twist V = (0, y)."""
+    return np.concatenate([np.zeros_like(X[:3]), cross(y, X[:3])])

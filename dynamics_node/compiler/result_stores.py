@@ -60,6 +60,7 @@ class ResultStores:
         results = sum(len(symbols) for _, symbols in blocks)
         many = results > MAX_CHECKED_SINGLY or body.packs.any_packed
         self._checked_late = blocks if many and self._e.lanes == 1 else []
+        self._checked: set[int] = set()   # numbers of symbols that are checked late
         for k, (pointer, symbols) in enumerate(blocks):
             rows = row_pointers(self._e, pointer, len(symbols))
             zeros = self._store_zeros(k, rows, symbols)
@@ -72,8 +73,11 @@ class ResultStores:
         """Emit the loop that stores adjacent zeros; return the places that it stores."""
         e, width = self._e, max(self._e.lanes, CHECK_LANES)
         zero = [is_const(symbol, 0.0) for symbol in symbols]
-        starts = [start for start in range(0, len(symbols) - width + 1, width)
-                  if all(zero[start:start + width])]
+        if e.lanes == 1:
+            starts = _in_runs(zero, width)
+        else:   # the places of a chunk
+            starts = [start for start in range(0, len(symbols) - width + 1, width)
+                      if all(zero[start:start + width])]
         if len(starts) <= MAX_INLINE_ZEROS or 8 * e.lanes * len(symbols) > MAX_LOOPED_BYTES:
             return set()
         name, kind = f'zeros{e.lanes}.{block}', e.dialect.type(width)
@@ -141,35 +145,69 @@ class ResultStores:
     def not_finite(self) -> str:
         """Emit the check; return the name of the mask of lanes where a result is not finite."""
         e = self._e
-        for pointer, symbols in self._checked_late:
-            self._check(pointer, len(symbols))
+        for k, (pointer, symbols) in enumerate(self._checked_late):
+            self._check(k, pointer, symbols)
         total = self._sums[0]
         for other in self._sums[1:]:
             total = e.binary('fadd', total, other)
         return e.line(f'fcmp uno {e.type} {total}, {e.dialect.const(0.0, e.lanes)}')
 
-    def _check(self, pointer, size):
-        """Read a block of results back and add 0 x to the sums; the last two loads overlap."""
-        e, width = self._e, min(CHECK_LANES, size)
+    def _check(self, block, pointer, symbols):
+        """Read a block of results back and add 0 x to the sums."""
+        e, width = self._e, min(CHECK_LANES, len(symbols))
         kind, zero = e.dialect.type(width), e.dialect.const(0.0, width)
+        starts = self._to_check(symbols, width)
 
         def added(totals, address):
             numbers = e.line(f'load {kind}, ptr {address}, align 8')
             product = e.line(f'fmul {kind} {numbers}, {zero}')
             return [*totals[1:], e.line(f'fadd {kind} {totals[0]}, {product}')]
 
-        def step(k, totals):
-            first = at(e, pointer, times(e, k, 8 * width * ACCUMULATORS))
-            for part in range(ACCUMULATORS):
-                totals = added(totals, at(e, first, 8 * width * part))
-            return totals
-        steps = size // (width * ACCUMULATORS) if size > MAX_CHECKED_INLINE else 0
         totals = [zero] * ACCUMULATORS
-        if steps:
-            totals = loop(e, str(steps), step, sums=[(kind, zero)] * ACCUMULATORS)
-        for start in range(steps * width * ACCUMULATORS, size, width):
-            totals = added(totals, at(e, pointer, 8 * min(start, size - width)))
+        if len(symbols) > MAX_CHECKED_INLINE:
+            starts += starts[-1:] * (-len(starts) % ACCUMULATORS)   # 0 x a number once more
+            name = f'checked.{block}'
+            e.tables.append(table(name, [8 * start for start in starts]))
+
+            def step(k, totals):
+                first = times(e, k, ACCUMULATORS)
+                for part in range(ACCUMULATORS):
+                    place = e.line(f'add i64 {first}, {part}')
+                    totals = added(totals, at(e, pointer, entry(e, name, place)))
+                return totals
+            totals = loop(e, str(len(starts) // ACCUMULATORS), step,
+                          sums=[(kind, zero)] * ACCUMULATORS)
+        else:
+            for start in starts:
+                totals = added(totals, at(e, pointer, 8 * start))
         used = [total for total in totals if total != zero]
         for total, lane in itertools.product(used, range(width)):
             number = total if width == 1 else e.line(f'extractelement {kind} {total}, i32 {lane}')
             self._replace_oldest(e.binary('fadd', self._sums[0], number))
+
+    def _to_check(self, symbols, width):
+        """Return the first places of vectors that hold all symbols not checked before.
+
+        Constants that are finite are not checked, and an entry of a symmetric matrix only once.
+        """
+        starts, end = [], 0
+        for place, symbol in enumerate(symbols):
+            finite = symbol.op is Op.CONST and math.isfinite(symbol.args[0])
+            if place < end or finite or symbol.number in self._checked:
+                continue
+            starts.append(min(place, len(symbols) - width))
+            end = starts[-1] + width
+            self._checked.update(each.number for each in symbols[starts[-1]:end])
+        return starts
+
+
+def _in_runs(flags, width):
+    """Return the first places of vectors that cover all runs of at least `width` true flags."""
+    starts, place = [], 0
+    for flag, run in itertools.groupby(flags):
+        length = len(list(run))
+        if flag and length >= width:
+            starts += [min(start, place + length - width)
+                       for start in range(place, place + length, width)]
+        place += length
+    return starts

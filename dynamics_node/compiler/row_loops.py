@@ -3,7 +3,8 @@
 The straight-line code writes the coefficients and the first rows into memory on the stack; a
 function of its own then runs the statements, in a table of the object code, and writes the results.
 A single state has the columns of a row in the lanes, a batch the states. The results of both are
-the same bits: each statement is the same chain of fused multiply-adds.
+the same bits: each statement is the same chain of fused multiply-adds. The statements of a single
+state can be written out, see row_unrolling.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from dynamics_node.compiler.ir_text import Dialect
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
 from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
+from dynamics_node.compiler.row_unrolling import (
+    broadcast,
+    emit_mirror,
+    emit_statements,
+    is_unrolled,
+    load,
+)
 from dynamics_node.compiler.trace import Program
 
 if TYPE_CHECKING:
@@ -43,7 +51,8 @@ class RowMemory:
         self.rows, self.lanes, self.batch = rows, lanes, batch
         self.item = 8 * lanes if batch else 8    # bytes of one number, of all states
         vectors = rows.columns if batch else -(-rows.columns // lanes)
-        self.blocks = -(-vectors // MOST_SUMS)
+        self.unrolled = not batch and is_unrolled(rows, lanes)
+        self.blocks = vectors if self.unrolled else -(-vectors // MOST_SUMS)
         self.sums = -(-vectors // self.blocks)   # vectors of a block
         self.columns = self.sums * (1 if batch else lanes)   # of a block
         self.row = self.blocks * self.sums * 8 * lanes
@@ -114,7 +123,7 @@ def define_loops(ir: Dialect, memory: RowMemory) -> str:
     """Return the functions @clear, @solve and the table that they read."""
     name = memory.lanes if memory.batch else 1
     rows = memory.rows
-    blocks = rows.of_blocks(memory.columns)
+    blocks = [] if memory.unrolled else rows.of_blocks(memory.columns)   # else no table is read
     statements = [statement for block in blocks for statement in block]
     terms = [term for _, listed in statements for term in listed]
     tables = [table(f'blocks{name}', np.cumsum([len(block) for block in blocks])),
@@ -163,7 +172,7 @@ def _solve(ir, memory, name):
             def term(number, sums):
                 factor = _factor(e, memory, at(e, '%rows', entry(e, f'factors{name}', number)))
                 source = at(e, shifted, entry(e, f'sources{name}', number))
-                return [e.fma(factor, _load(e, at(e, source, str(k * width))), total)
+                return [e.fma(factor, load(e, at(e, source, str(k * width))), total)
                         for k, total in enumerate(sums)]
             end = entry(e, f'ends{name}', number)
             sums = loop(e, end, term, begin[0], [(e.type, zero)] * memory.sums)
@@ -174,10 +183,15 @@ def _solve(ir, memory, name):
             return [end]
         end = entry(e, f'blocks{name}', number)
         return [end, *loop(e, end, statement, done[0], [('i64', done[1])])]
-    loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
+    if memory.unrolled:
+        emit_statements(e, memory)
+    else:
+        loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
     sums = [zero] * ACCUMULATORS
     for k in range(len(memory.rows.results)):
-        if memory.rows.symmetric[k]:
+        if memory.rows.symmetric[k] and memory.unrolled:
+            emit_mirror(e, memory, memory.rows.results[k])
+        elif memory.rows.symmetric[k]:
             _mirror(e, memory, f'result{name}.{k}', k)
         sums = _write(e, memory, f'result{name}.{k}', k, sums)
     total = sums[0]
@@ -191,11 +205,8 @@ def _solve(ir, memory, name):
 def _factor(e, memory, address):
     """Emit the load of a coefficient: of all states, or of one state into all lanes."""
     if memory.batch:
-        return _load(e, address)
-    number = e.line(f'load double, ptr {address}, align 8')
-    first = e.line(f'insertelement {e.type} undef, double {number}, i32 0')
-    return e.line(f'shufflevector {e.type} {first}, {e.type} undef, <{e.lanes} x i32> '
-                  'zeroinitializer')
+        return load(e, address)
+    return broadcast(e, address)
 
 
 def _mirror(e, memory, table, result):
@@ -231,16 +242,12 @@ def _write(e, memory, table, result, sums):
         targets = [at(e, state, shift) for state in states]
         for chunk in chunks_of(columns, e.lanes):
             if memory.batch:
-                values = [_load(e, at(e, source, str(column * memory.item))) for column in chunk]
+                values = [load(e, at(e, source, str(column * memory.item))) for column in chunk]
                 store_chunk(e, targets, columns, chunk.start, values)
             else:
-                values = [_load(e, at(e, source, str(8 * chunk.start)))]
+                values = [load(e, at(e, source, str(8 * chunk.start)))]
                 store_vector(e, targets[0], chunk.start, e.type, values[0])
             for value in values:
                 sums = [*sums[1:], e.fma(value, zero, sums[0])]
         return sums
     return loop(e, str(rows), row, sums=[(e.type, total) for total in sums])
-
-
-def _load(e, address):
-    return e.line(f'load {e.type}, ptr {address}, align 8')

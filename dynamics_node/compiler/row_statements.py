@@ -43,7 +43,7 @@ class RowProgram(NamedTuple):
     @property
     def instructions(self) -> int:
         """The number of multiply-adds, without those of zeros."""
-        return sum(int(used.sum()) for _, _, used in self._in_use(1))
+        return self.vector_terms(1)
 
     def of_blocks(self, width: int) -> list[list[Statement]]:
         """Return the statements of each block of columns, without terms that are zero there.
@@ -54,12 +54,12 @@ class RowProgram(NamedTuple):
         :param width: columns of a block.
         """
         blocks: list[list[Statement]] = [[] for _ in range(0, self.columns, width)]
-        for (slot, terms), now, used in self._in_use(width):
+        for (slot, terms), now, used in self.in_use(width):
             for block in np.flatnonzero(now):
                 blocks[block].append((slot, tuple(itertools.compress(terms, used[:, block]))))
         return [statements[::-1] for statements in blocks]
 
-    def _in_use(self, width: int) -> Iterator[tuple[Statement, np.ndarray, np.ndarray]]:
+    def in_use(self, width: int) -> Iterator[tuple[Statement, np.ndarray, np.ndarray]]:
         """Yield the statements from the last to the first, and in which blocks they are needed.
 
         :return: (statement, (blocks,) whether it is needed, (terms, blocks) whether a term is
@@ -82,6 +82,10 @@ class RowProgram(NamedTuple):
             used = keep & now
             needed[[source for _, source in terms]] |= used
             yield (slot, terms), now, used
+
+    def vector_terms(self, width: int) -> int:
+        """Return the number of multiply-adds of vectors of so many columns."""
+        return sum(int(used.sum()) for _, _, used in self.in_use(width))
 
     def evaluate(self, coefficients: np.ndarray, entries: np.ndarray) -> list[np.ndarray]:
         """Return the results of numbers: interpret statement by statement."""

@@ -58,3 +58,28 @@ def test_a_large_result_has_no_loop_of_zeros(monkeypatch, kernel):
     monkeypatch.setattr(result_stores, 'MAX_LOOPED_BYTES', 8 * SIZE)
     text = lower(kernel.program, kernel.lanes)
     assert '@zeros1.0 = ' in text and f'@zeros{kernel.lanes}.' not in text
+
+
+@pytest.mark.parametrize('lanes', LANES)
+def test_each_of_many_results_is_checked(lanes):
+    """All different, between zeros; the transpose, a second result, is read back no more."""
+    rows, columns = 18, 23
+    used = np.random.default_rng(4).random((rows, columns)) < 0.6
+    count = int(used.sum())
+
+    def function(x):
+        result = np.zeros((rows, columns), dtype=object)
+        result[used] = x * x
+        return result, result.T
+    kernel = Kernel(function, {'x': (count,)}, lanes)
+    call = kernel.caller()
+    x = np.arange(1.0, count + 1.0)
+    first, second = call(x)
+    np.testing.assert_array_equal(first[used], x * x)
+    np.testing.assert_array_equal(second, first.T)
+    for place in range(count):
+        x[place] = 1e200
+        assert call(x) is FROM_FALLBACK, place
+        x[place] = place + 1.0
+    text = lower(kernel.program, lanes)
+    assert '@checked.0 = ' in text and '@checked.1 = internal constant [0 x i32]' in text

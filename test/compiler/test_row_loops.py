@@ -6,32 +6,13 @@ import numpy as np
 import pytest
 from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel
 from support.differences import relative
+from support.row_solver import SIZES, kernel_of
 
 from dynamics_node.compiler import row_loops
 from dynamics_node.compiler.row_loops import MIN_COLUMNS
 from dynamics_node.compiler.row_statements import Rows
 from dynamics_node.compiler.trace import evaluate
 from dynamics_node.kernels.build import AGREEMENT
-from dynamics_node.spatial.solve import factor, solve_factored, symmetric
-
-SIZES = (8, 9, 16, 19)   # a register of 8 lanes, a number more, blocks of columns
-
-
-def solver(n):
-    """Return the function of x: X = A^-1 tril(B), -B, A^-1; A of a tree with two branches."""
-    def function(x, scale):
-        hold = Rows(x.flat[0].graph).hold
-        B = x[:n * n].reshape(n, n)
-        A = np.diag(9.0 + x[-n:] * x[-n:])
-        A[0, 1:] = A[1:, 0] = x[-n:-1]
-        L, d = factor(A)
-        X = solve_factored(L, d, hold(np.where(np.tri(n, dtype=bool), B, 0.0) * scale[0]))
-        return X, -hold(B), symmetric(solve_factored(L, d, hold(np.eye(n)))), d
-    return function
-
-
-def kernel_of(n, lanes=4, fma=None):
-    return Kernel(solver(n), {'x': (n * n + n,), 'scale': (1,)}, lanes, fma, margins=1)
 
 
 @pytest.mark.parametrize('n', SIZES)

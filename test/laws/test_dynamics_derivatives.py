@@ -23,6 +23,8 @@ from dynamics_node.algorithms.inverse_dynamics_derivatives import (
 )
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.algorithms.wrenches import body_wrenches
+from dynamics_node.example_robots import ARM7
+from dynamics_node.spatial.so3 import from_quaternion, skew
 
 
 @pytest.fixture
@@ -55,6 +57,20 @@ def test_inverse_derivatives_are_central_differences(tree, state):
     D = some_directions(model.nv)
     slope = gradient(tree.robot, lambda x: inverse_dynamics(model, x, v, a, w), q, D)
     assert relative(dq @ D, slope) < RATE_BY_DIFFERENCES
+
+
+def test_a_displaced_base_meets_another_direction_of_gravity():
+    """And nothing else: as if the base accelerated by the change of -g in its own axes."""
+    robot = Robot.from_urdf(ARM7, base='floating', compile=False)
+    rng = np.random.default_rng(0)
+    q = robot.neutral() + np.append(np.zeros(7), rng.normal(size=robot.nq - 7))
+    q[3:7] = rng.normal(size=4)
+    q[3:7] /= np.linalg.norm(q[3:7])
+    v, a = rng.normal(size=(2, robot.nv))
+    dq, _, da = inverse_dynamics_derivatives(robot.model, q, v, a)
+    np.testing.assert_array_equal(dq[:, :3], 0.0)
+    rise = from_quaternion(q[3:7]).T @ -robot.model.gravity
+    assert relative(dq[:, 3:6], da[:, :3] @ skew(rise)) < EXACT_MATHS
 
 
 def test_the_derivative_by_acceleration_is_the_mass_matrix(state):

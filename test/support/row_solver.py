@@ -1,0 +1,26 @@
+"""Compile a program that solves on rows: with structural zeros and a symmetric result."""
+
+import numpy as np
+
+from dynamics_node.compiler.row_statements import Rows
+from dynamics_node.spatial.solve import factor, solve_factored, symmetric
+from support.compiled_programs import Kernel
+
+SIZES = (8, 9, 16, 19)   # a register of 8 lanes, a number more, blocks of columns
+
+
+def solver(n):
+    """Return the function of x: X = A^-1 tril(B), -B, A^-1; A of a tree with two branches."""
+    def function(x, scale):
+        hold = Rows(x.flat[0].graph).hold
+        B = x[:n * n].reshape(n, n)
+        A = np.diag(9.0 + x[-n:] * x[-n:])
+        A[0, 1:] = A[1:, 0] = x[-n:-1]
+        L, d = factor(A)
+        X = solve_factored(L, d, hold(np.where(np.tri(n, dtype=bool), B, 0.0) * scale[0]))
+        return X, -hold(B), symmetric(solve_factored(L, d, hold(np.eye(n)))), d
+    return function
+
+
+def kernel_of(n, lanes=4, fma=None):
+    return Kernel(solver(n), {'x': (n * n + n,), 'scale': (1,)}, lanes, fma, margins=1)
