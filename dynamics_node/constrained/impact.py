@@ -10,7 +10,7 @@ from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
@@ -60,6 +60,8 @@ def restitution_of_rows(constraints: Sequence[Constraint],
                         restitution: ArrayLike | Mapping[str, ArrayLike]) -> np.ndarray:
     """Return e of every row, (m,).
 
+    The range of the numbers is checked by robot/arguments.py.
+
     :param restitution: one number 0..1 for all rows of all contacts (point, line, flat), with 0
         for the other constraints;
         or {name of a constraint: number, or one per row}, 0 for those not named; or (m,) numbers.
@@ -67,11 +69,11 @@ def restitution_of_rows(constraints: Sequence[Constraint],
     """
     sizes = [size(constraint) for constraint in constraints]
     if isinstance(restitution, Mapping):
-        unknown = set(restitution) - {constraint.name for constraint in constraints}
-        if unknown:
-            raise DynamicsError(
-                f"restitution: no constraint '{min(unknown)}'; the set has: "
-                + ', '.join(constraint.name for constraint in constraints))
+        names = [constraint.name for constraint in constraints]
+        for name in restitution:
+            if name not in names:
+                raise DynamicsError(f'restitution: no constraint {shown(name)}; the set has: '
+                                    f'{", ".join(names) or "none"}')
         parts = [np.broadcast_to(restitution.get(constraint.name, 0.0), n)
                  for constraint, n in zip(constraints, sizes)]
     elif np.ndim(restitution) == 1:

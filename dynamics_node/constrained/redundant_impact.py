@@ -11,7 +11,6 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.impact import restitution_of_rows
 from dynamics_node.constrained.row_decomposition import decompose
 from dynamics_node.constrained.rows import constraint_matrix
-from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 
 
@@ -33,7 +32,7 @@ def redundant_impact(model: Model, q: np.ndarray, v: np.ndarray, constraints: Se
     restitutions for feet of one rigid body can contradict each other: then the rows are satisfied
     in the least-squares sense, and `violation` is not zero.
     """
-    e = _checked(restitution_of_rows(constraints, restitution))
+    e = restitution_of_rows(constraints, restitution)
     A = constraint_matrix(model, q, constraints)
     found = decompose(mass_matrix(model, q), A)
     hit = A @ v
@@ -44,10 +43,3 @@ def redundant_impact(model: Model, q: np.ndarray, v: np.ndarray, constraints: Se
     impulse = found.multipliers(change) - found.added * (back - hit)
     return RedundantImpact(after, impulse, float(-0.5 * ((hit + back) @ impulse)),
                            back + e * hit, found.rank)
-
-
-def _checked(e):
-    if not np.all((e >= 0.0) & (e <= 1.0)):
-        raise DynamicsError(f'restitution is {e.tolist()}; expected numbers from 0 (plastic) to 1 '
-                            '(elastic)')
-    return e

@@ -186,12 +186,8 @@ def check_restitution(restitution: float | Mapping[str, ArrayLike] | ArrayLike,
     """Return the restitution of every row, (m,) numbers from 0 to 1."""
     if isinstance(restitution, Mapping):
         sizes = {constraint.name: size(constraint) for constraint in constraints}
-        for name in restitution:
-            if name not in sizes:
-                raise DynamicsError(f'restitution: no constraint {shown(name)}; the set has: '
-                                    f'{", ".join(sizes) or "none"}')
         restitution = {name: _number_or_row(entry('restitution', name), value, sizes[name])
-                       for name, value in restitution.items()}
+                       if name in sizes else value for name, value in restitution.items()}
     else:
         restitution = _number_or_row('restitution', restitution, sum(map(size, constraints)))
     rows = restitution_of_rows(constraints, restitution)

@@ -292,9 +292,3 @@ def test_a_single_restitution_is_for_contacts_alone():
     assert restitution_of_rows([], 0.5).shape == (0,)
     with pytest.raises(DynamicsError, match="no constraint 'hand'; the set has: loop, foot, plane"):
         restitution_of_rows(constraints, {'hand': 0.5})
-
-
-@pytest.mark.parametrize('e', [-0.1, 1.1, np.nan])
-def test_restitution_is_from_0_to_1(e):
-    with pytest.raises(DynamicsError, match='from 0'):
-        redundant_impact(body().model, still(), np.zeros(6), [point('c', (0, 0, 0))], e)

@@ -306,7 +306,7 @@ REFUSED = {
                         'passive_torques must have shape (3,)'),
     'preferred': (lambda r: r.floating_base_torques(Q, V, V, [], preferred=[1.0]),
                   'preferred must have shape (3,)'),
-    'restitution': (lambda r: r.impact(Q, V, [FOOT], 1.5), 'restitution is 1.5; expected'),
+    'restitution': (lambda r: r.impact(Q, V, [FOOT], {'foot': -0.1}), 'restitution is -0.1; exp'),
     'restitution nan': (lambda r: r.impact(Q, V, [FOOT], np.nan), 'restitution is nan; every'),
     'restitution size': (lambda r: r.impact(Q, V, [FOOT], [0.1, 0.2]),
                          'restitution must be a number or have shape (5,), got (2,)'),

@@ -116,8 +116,6 @@ def _impact(state: RequestState, request: Any, response: Any, contacts: Constrai
             constraints: Constraints) -> tuple[RequestState, np.ndarray]:
     robot = state.robot
     e = _each('restitution', request.restitution, contacts, 0.0)
-    if not all(0.0 <= x <= 1.0 for x in e):
-        raise DynamicsError(f'restitution is {e}; expected numbers from 0 (plastic) to 1 (elastic)')
     by_contact = {contact.name: x for contact, x in zip(contacts, e)}
     found = robot.impact(state.q, state.v, contacts, by_contact)
     A = robot.constraint_rows(state.q, state.v, constraints).A
