@@ -1,4 +1,4 @@
-"""The command `rollouts`: roll out motions from first states and torques in files."""
+"""The command `rollouts`: roll out motions from initial states and torques in files."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from dynamics_node.commands.result_arguments import (
 from dynamics_node.commands.robot_arguments import add_robot_arguments, robot_of
 from dynamics_node.commands.subparsers import Subparsers
 
-ABOUT = 'Simulate a motion for each row of Parquet files: from a first state, under torques.'
+ABOUT = 'Simulate a motion for each row of Parquet files: from an initial state, under torques.'
 DETAILS = """\
 examples:
   %(prog)s robot.urdf 'states/*.parquet' --period 0.01 --step 0.0001 --out ends

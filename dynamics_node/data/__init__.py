@@ -1,10 +1,10 @@
-"""Add columns of dynamics to data sets: gravity, torques, poses, motions of many first states.
+"""Add columns of dynamics to data sets: gravity, torques, poses, motions of many initial states.
 
     from dynamics_node.data import annotate, rollouts
 
     annotate(robot, 'data/*.parquet', ['gravity', 'external_torque', 'pose:tool0'], 'out')
 
-    rollouts(robot, 'states/*.parquet', 'out', period=0.01)   # motions of many first states
+    rollouts(robot, 'states/*.parquet', 'out', period=0.01)   # motions of many initial states
 
 See docs/data.md.
 """

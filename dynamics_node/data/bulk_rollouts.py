@@ -1,4 +1,4 @@
-"""Roll out motions from first states and torques in the files of a data set."""
+"""Roll out motions from initial states and torques in the files of a data set."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def rollouts(robot: Robot, files: Files, out: str | os.PathLike, period: float |
              progress: Callable[[float, str], None] | None = None) -> WrittenFiles:
     """Write a copy of each file with the motion of each row added; return the WrittenFiles.
 
-    A row has the first state and the torques of a motion, as lists; the motion is that of
+    A row has the initial state and the torques of a motion, as lists; the motion is that of
     `robot.rollouts`. Files that an earlier run with equal settings has finished are kept: call
     again after a kill.
 
     :param files: Parquet files: paths, patterns such as 'states/*.parquet', or their folder.
     :param out: folder of the results, Parquet files with the names of the sources.
     :param period: time for which a torque is held [s]; needed for ends and motions.
-    :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the first state
-        under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
-    :param q, v: columns of the first state, nq and nv numbers per row; v None: at rest.
+    :param columns: names to add: q_end, v_end, q_motion, v_motion; acceleration (of the initial
+        state under the first torque), acceleration_dq, acceleration_dv, acceleration_dtau.
+    :param q, v: columns of the initial state, nq and nv numbers per row; v None: at rest.
     :param torque: column of the torques, T nv numbers per row: those of one period after another.
     :param step: greatest step of the integration [s]; None: one per period.
     :param engine, workers, progress: as in annotate.

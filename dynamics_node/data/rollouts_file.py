@@ -1,4 +1,4 @@
-"""Roll out the motions of one file: a row has the first state and the torques of a motion."""
+"""Roll out the motions of one file: a row has the initial state and the torques of a motion."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RolloutSettings:
 
 
 class Starts:
-    """First states and torques of N motions, and what follows from them."""
+    """Initial states and torques of N motions, and what follows from them."""
 
     def __init__(self, robot: Robot, settings: RolloutSettings, q: np.ndarray, v: np.ndarray,
                  torque: np.ndarray):
@@ -75,7 +75,7 @@ class Starts:
 
     @cached_property
     def acceleration(self) -> np.ndarray:
-        """Acceleration of the first states under the first torques."""
+        """Acceleration of the initial states under the first torques."""
         return self.robot.forward_dynamics(self.q, self.v, self.torque[:, 0].copy())
 
     @cached_property

@@ -38,7 +38,7 @@ class RigidGround:
         return self._known[closed]
 
     def check_start(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Raise if a point is below the ground in the first state."""
+        """Raise if a point is below the ground in the initial state."""
         gap = self.heights(q, v).gap
         lowest = int(np.argmin(gap))
         if gap[lowest] < -NEAR:

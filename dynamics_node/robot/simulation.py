@@ -71,10 +71,10 @@ class _Run(NamedTuple):
 
 
 class _Start(NamedTuple):
-    """The first state of a simulation, and the integrator prepared for it."""
+    """The initial state of a simulation, and the integrator prepared for it."""
 
     integrator: Integrator
-    v: np.ndarray              # of the first state, after impacts
+    v: np.ndarray              # of the initial state, after impacts
     contacts: ContactFunction
 
 
@@ -114,7 +114,7 @@ class Simulation:
             prescribed_forward_dynamics; None: they stay at zero.
         :param contacts: points that may touch the ground, all SoftContact or all RigidContact; the
             latter for one state.
-        :param touch: touch points of soft contacts before the first state, as for
+        :param touch: touch points of soft contacts before the initial state, as for
             soft_contact_forces; to continue a motion, those at its end.
         :raise DynamicsError: the motion diverges, or the step is too long for dry friction or for
             soft contacts.

@@ -20,7 +20,7 @@ class SoftGround:
 
     def __init__(self, dispatcher: Dispatcher, contacts: Sequence[SoftContact],
                  touch: ArrayLike | None, q: np.ndarray, v: np.ndarray):
-        """Take the first states, and the touch points before them; None without contact before."""
+        """Take the initial states, and the touch points before them, None where there were none."""
         self._dispatcher, self._contacts = dispatcher, tuple(contacts)
         self._soft = SoftContacts(dispatcher)
         self._touch = self._soft.soft_contact_forces(q, v, self._contacts, touch).touch

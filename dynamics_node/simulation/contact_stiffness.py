@@ -14,7 +14,7 @@ def check_contact_stiffness(points: np.ndarray, mass_matrix_inverse: np.ndarray,
     frequencies sqrt(eigenvalues of W k), the dampers the rates eigenvalues of W c.
 
     :param points: Jacobians J of all points, (.., 3 k, nv).
-    :param mass_matrix_inverse: inverse mass matrices of the first states, (.., nv, nv).
+    :param mass_matrix_inverse: inverse mass matrices of the initial states, (.., nv, nv).
     :param stiffness, damping: one per contact, (k,).
     """
     W = points @ mass_matrix_inverse @ points.swapaxes(-1, -2)

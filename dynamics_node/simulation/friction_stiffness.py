@@ -22,7 +22,7 @@ def check_friction(model: Model, mass_matrix_inverse: np.ndarray, step: float,
 
     The rates are the eigenvalues of M^-1 D, D the slope of friction at rest.
 
-    :param mass_matrix_inverse: inverse mass matrices of the first states, (.., nv, nv).
+    :param mass_matrix_inverse: inverse mass matrices of the initial states, (.., nv, nv).
     :param remedy: what the caller offers besides a shorter step, for the message.
     """
     slope = friction_slope(model, np.zeros(model.nv))

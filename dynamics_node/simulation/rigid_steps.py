@@ -56,7 +56,7 @@ class RigidSteps:
         self._ground, self._integrator, self._step = ground, integrator, step
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Close the contacts of the first state; return its velocity, after an impact if any.
+        """Close the contacts of the initial state; return its velocity, after an impact if any.
 
         A point that rests on the ground and sticks, but is given a sideways velocity, stops.
         """
