@@ -8,19 +8,6 @@ from collections.abc import Sequence
 from dynamics_node.safety.gate_limits import GateLimits
 
 
-def is_unlimited(limits: GateLimits, torque: Sequence[float], last: Sequence[float],
-                 time: float) -> bool:
-    """Return whether limit_effort and limit_slew leave a torque as it is: most torques.
-
-    :param last: torque released `time` seconds ago, as in limit_slew.
-    """
-    for x, before, most, slew in zip(torque, last, limits.effort, limits.slew):
-        reach = slew * time
-        if not (-most <= x <= most and before - reach <= x <= before + reach):
-            return False
-    return True
-
-
 def limit_effort(limits: GateLimits, torque: Sequence[float]) -> tuple[list[float], list[int]]:
     """Return the torque within the effort limits, zero where no motor acts; nan remains nan."""
     result: list[float] = []

@@ -46,7 +46,7 @@ from dynamics_node.safety.faults import (
 from dynamics_node.safety.gate_limits import GateLimits
 from dynamics_node.safety.ramp import TorqueRamp, torque_steps
 from dynamics_node.safety.records import LastValid, Predict, Proposal, Release, State, Status
-from dynamics_node.safety.releaser import Limited, Releaser
+from dynamics_node.safety.releaser import Releaser
 from dynamics_node.safety.start_torque import check_limits_known, start_torque
 from dynamics_node.safety.state_checks import StateChecks, publisher_fault
 from dynamics_node.safety.stop import GRAVITY, Stop
@@ -310,16 +310,12 @@ class Gate:
     def _follow(self) -> Release | None:
         """Release the wanted torque, limited, faded near limits, and ramped in."""
         checks = self._state_checks
-        if self.state is ENABLED and not checks.near_limits:
-            release = self._out.release_unlimited(checks.torque)
-            if release is not None:
-                return release
         torque, limited = self._out.within_limits(checks)
         if self.state is State.RAMPING_IN:
             torque = self._ramp.towards(torque, self._ramp_time)
             if self._ramp.share(self._ramp_time) == 1.0:
                 self.state = ENABLED
-        return self._release(torque, limited)
+        return self._out.release(torque, limited) or self._release_again()
 
     # Silence ---------------------------------------------------------------------------------
 
@@ -331,7 +327,7 @@ class Gate:
         if not checks.measured_at_rest and self._use_prediction():
             return self._follow()
         self._bridging = self._bridging or LEAST_TIME
-        return self._release(checks.gravity)
+        return self._out.release(checks.gravity) or self._release_again()
 
     def _use_prediction(self) -> bool:
         """Predict the joint state and the wanted torque there; return False if impossible."""
@@ -372,25 +368,19 @@ class Gate:
     def _continue_stop(self, stop: Stop) -> Release | None:
         """Release the next torque of the end; the last one is the safe torque."""
         checks, zero = self._state_checks, self._limits.zero
-        release = self._checked(stop_release(stop, checks, self._out, self._predict, zero))
+        release = (stop_release(stop, checks, self._out, self._predict, zero)
+                   or self._release_again())
         if self.state is State.BRAKING and not stop.braking:
             self.state = State.RAMPING_OUT
         if release and not stop.braking and stop.is_over(release.numbers, checks.gravity, zero):
             self._become_idle()
         return release
 
-    def _release(self, torque: Sequence[float], limited: Limited = ()) -> Release | None:
-        """Release a torque, as far as the slew limits allow."""
-        return self._checked(self._out.release(torque, limited))
-
-    def _checked(self, release: Release | None) -> Release | None:
-        """Return a release; None is an internal error: a fault, and the last release again."""
-        if release is None:
-            self._enter_fault(Fault(GATE, 'internal error of the gate: about to release a torque '
-                                    'beyond the effort limits'))
-            if not self.idle:   # else nothing was released yet
-                release = self._out.make(self._out.last)
-        return release
+    def _release_again(self) -> Release | None:
+        """Enter a fault, an internal error, and return the last release again."""
+        self._enter_fault(Fault(GATE, 'internal error of the gate: about to release a torque '
+                                'beyond the effort limits'))
+        return None if self.idle else self._out.make(self._out.last)   # idle: nothing was released
 
 
 def _check_limits(limits: GateLimits | None) -> None:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dynamics_node.safety.effort_and_slew_limits import (
-    is_unlimited,
     limit_effort,
     limit_slew,
     limit_slew_together,
@@ -66,15 +65,6 @@ class Releaser:
             limited += self._counted(VELOCITY, by_velocity)
         return torque, limited
 
-    def release_unlimited(self, torque: Sequence[float]) -> Release | None:
-        """Return the Release of a torque that neither effort nor slew limits change, else None."""
-        if not is_unlimited(self._limits, torque, self.last, min(self.since, self._longest)):
-            return None
-        self.last, self.has_released, self.since = tuple(torque), True, 0.0
-        self.count += 1
-        # Release() takes half as long again.
-        return tuple.__new__(Release, (self.last, self._names, ()))
-
     def release(self, torque: Sequence[float], limited: Limited = (),
                 together: bool = False) -> Release | None:
         """Return the Release of a torque, as far as the slew limits allow; see `make`.
@@ -96,7 +86,8 @@ class Releaser:
             return None
         self.last, self.has_released, self.since = tuple(torque), True, 0.0
         self.count += 1
-        return Release(self.last, self._names, tuple(limited))
+        # Release() takes half as long again.
+        return tuple.__new__(Release, (self.last, self._names, tuple(limited)))
 
     def _counted(self, which: str, joints: Sequence[int]) -> list[tuple[str, str]]:
         """Count the joints that a limit changed; return the pairs (which limit, which joint)."""

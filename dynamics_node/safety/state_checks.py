@@ -58,7 +58,7 @@ class StateChecks:
         self.near_limits = False
 
     @property
-    def gravity(self) -> list[float]:
+    def gravity(self) -> Sequence[float]:
         """The torque that balances gravity at that state, within the effort limits."""
         return limit_effort(self._limits, self._gravity)[0]
 

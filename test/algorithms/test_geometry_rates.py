@@ -142,7 +142,8 @@ def test_rates_of_a_batch_are_those_of_its_rows(robot):
         assert found.shape == (4, 4, 6)
         row = twists(robot.model, {'upper_joint': rates['upper_joint'],
                                    'follower_joint': rates['follower_joint'][2]})
-        np.testing.assert_array_equal(found[2], row)
+        # BLAS adds the products of one row in another order than those of several
+        assert relative(found[2], row) < EXACT_MATHS
         np.testing.assert_array_equal(twists(robot.model, {}), np.zeros((4, 6)))
 
 

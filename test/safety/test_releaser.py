@@ -1,11 +1,11 @@
-"""Test the short way of a torque that no limit changes against the long one."""
+"""Test what a Releaser releases: torques within the effort and slew limits, or nothing."""
 
 import numpy as np
 import pytest
-from support.safe_arm import EFFORT, gate_limits
+from support.safe_arm import EFFORT, NAMES, gate_limits
 
-from dynamics_node.safety.effort_and_slew_limits import limit_effort, limit_slew
-from dynamics_node.safety.releaser import Releaser
+from dynamics_node.safety.effort_and_slew_limits import limit_effort
+from dynamics_node.safety.releaser import SLEW, Releaser
 
 LIMITS = gate_limits()
 START = (1.0, -2.0, 0.5)
@@ -19,30 +19,40 @@ def begun(seconds):
     return out
 
 
-@pytest.mark.parametrize('seed', range(200))
-def test_the_short_way_releases_what_the_long_one_does_or_nothing(seed):
-    """Torques at the slew limits, within and beyond, exactly on them too."""
-    rng, seconds = np.random.default_rng(seed), (1e-3, 0.02, 1.0)[seed % 3]
+@pytest.mark.parametrize('seconds', [1e-3, 0.02, 1.0])
+def test_a_release_is_clipped_to_the_effort_and_slew_limits(seconds):
+    """Torques at the limits, within and beyond, exactly on them too, against np.clip."""
+    effort = np.array(LIMITS.effort)
     reach = np.array(LIMITS.slew) * min(seconds, LIMITS.settings.max_state_age)
-    torque = (START + reach * rng.choice([-1.01, -1.0, -0.5, 0.0, 0.9, 1.0, 1.01], size=3)).tolist()
-    within, changed = limit_effort(LIMITS, torque)
-    _, changed_too = limit_slew(LIMITS, within, START, min(seconds, LIMITS.settings.max_state_age))
-    short, long = begun(seconds), begun(seconds)
-    release, expected = short.release_unlimited(torque), long.release(within)
-    if within != torque or changed or changed_too:
-        assert release is None and short.last == START and short.count == 0
-    else:
-        assert release == expected and expected.limited == ()
-        assert (short.last, short.since, short.count, short.has_released) == (
-            long.last, long.since, long.count, long.has_released)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        far = rng.choice([-1.01, -1.0, -0.5, 0.0, 0.9, 1.0, 1.01], size=3)
+        torque = np.where(rng.random(3) < 0.8, START + reach * far, far * effort)
+        within = np.clip(torque, -effort, effort)
+        allowed = np.clip(within, np.array(START) - reach, np.array(START) + reach)
+        out = begun(seconds)
+        release = out.release(limit_effort(LIMITS, torque.tolist())[0])
+        np.testing.assert_array_equal(release.effort, allowed)
+        assert set(release.limited) == {
+            (SLEW, name) for name, changed in zip(NAMES, allowed != within) if changed}
+        assert (out.last, out.since, out.count, out.has_released) == (
+            release.numbers, 0.0, 1, True)
+
+
+@pytest.mark.parametrize('k', range(3))
+def test_limit_effort_changes_only_the_joint_beyond_its_limit(k):
+    torque, expected = list(START), list(START)
+    torque[k], expected[k] = -1.001 * EFFORT[k], -EFFORT[k]
+    assert limit_effort(LIMITS, torque) == (expected, [k])
 
 
 @pytest.mark.parametrize('wrong', [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize('k', range(3))
-def test_the_short_way_never_releases_a_torque_beyond_the_effort_limits(k, wrong):
+def test_a_torque_beyond_the_effort_limits_is_never_made(k, wrong):
     out = begun(1e9)
     torque = list(START)
     torque[k] = wrong
-    assert out.release_unlimited(torque) is None
+    assert out.make(torque) is None
     torque[k] = 1.001 * EFFORT[k]
-    assert out.release_unlimited(torque) is None
+    assert out.make(torque) is None
+    assert out.last == START and out.count == 0

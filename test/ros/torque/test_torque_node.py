@@ -149,7 +149,7 @@ def test_few_functions_are_called_between_a_joint_state_and_its_command(served, 
         finally:
             sys.setprofile(None)
     assert served.status().gate.state is State.ENABLED
-    assert len(counts) == 5 and counts[-1] <= 40, called
+    assert len(counts) == 5 and counts[-1] <= 44, ' '.join(called)
 
 
 def test_another_description_ends_torques_in_a_fault(served):
