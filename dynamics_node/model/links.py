@@ -30,14 +30,13 @@ from dynamics_node.model.payload import check_tensor
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
 from dynamics_node.model.tree import refuse_duplicates
 from dynamics_node.spatial import inertia as inertias
-from dynamics_node.spatial import se3, so3
+from dynamics_node.spatial import se3
+from dynamics_node.spatial.nearly_rotation import nearly_rotation
 
 JOINT_FRAME = '_joint_frame'  # suffix of the massless link on an axis beside the origin
 ONE_AXIS = ('revolute', 'continuous', 'prismatic')
 LIMITED = ('revolute', 'prismatic')
 ANCHORED = ('revolute', 'continuous', 'planar')
-ORTHONORMAL = 1e-6            # greatest |R'R - 1| of a rotation matrix; it is orthonormalised
-EXACT = 1e-12                 # a matrix with less is used unchanged
 ON_AXIS = 1e-15               # relative distance below which an anchor is on the axis
 
 
@@ -123,13 +122,9 @@ def pose_of(name: str, matrix: ArrayLike) -> se3.Pose:
     :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is no rotation.
     """
     T = finite(name, matrix, (4, 4))
-    off = np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max()
     if T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ModelError(f'{name} has the last row {T[3].tolist()}; expected 0 0 0 1')
-    if not off <= ORTHONORMAL or np.linalg.det(T[:3, :3]) < 0.0:
-        raise ModelError(f"{name} holds no rotation: R'R differs from 1 by {off:.3g}, expected at "
-                         f'most {ORTHONORMAL:g}, and a determinant of +1')
-    R = T[:3, :3] if off <= EXACT else so3.from_quaternion(so3.to_quaternion(T[:3, :3]))
+    R = nearly_rotation(name, T[:3, :3], ModelError)
     return se3.Pose(se3.right_angles_exact(R), T[:3, 3])
 
 

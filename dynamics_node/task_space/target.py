@@ -11,9 +11,7 @@ from dynamics_node.checks import finite, positive
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
-
-ORTHONORMAL = 1e-6  # greatest |R R' - 1| of a rotation matrix; it is orthonormalised
-EXACT = 1e-12       # a matrix with less is used unchanged
+from dynamics_node.spatial.nearly_rotation import nearly_rotation
 
 
 class Part(NamedTuple):
@@ -90,7 +88,7 @@ def parts_of(targets: Sequence[Target]) -> tuple[tuple[str, str], ...]:
 def rotation_of(orientation: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
     if getattr(orientation, 'shape', None) == (3, 3) or _array(orientation).shape == (3, 3):
-        return _rotation(finite('orientation', orientation, (3, 3)))
+        return nearly_rotation('orientation', finite('orientation', orientation, (3, 3)))
     q = finite('orientation', orientation, (4,))
     norm = float(np.linalg.norm(q))
     if not abs(norm - 1.0) <= UNIT_QUATERNION:
@@ -105,23 +103,6 @@ def _array(value):
         return np.asarray(value)
     except Exception:  # an object may raise anything when NumPy reads it
         return np.empty(0)
-
-
-def _rotation(R):
-    """Return the matrix, orthonormalised if nearly so; checked in Python floats, for speed."""
-    a, b, c = R.tolist()
-    off = max(abs(_dot(a, a) - 1.0), abs(_dot(b, b) - 1.0), abs(_dot(c, c) - 1.0),
-              abs(_dot(a, b)), abs(_dot(b, c)), abs(_dot(c, a)))
-    volume = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
-              + a[2] * (b[0] * c[1] - b[1] * c[0]))
-    if not off <= ORTHONORMAL or volume < 0.0:
-        raise DynamicsError(f"orientation is no rotation matrix: |R R' - 1| is {off:.3g}, its "
-                            f'determinant {volume:.3g}')
-    return R if off <= EXACT else so3.from_quaternion(so3.to_quaternion(R))
-
-
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def _unit(name, vector):
