@@ -1,4 +1,4 @@
-"""Add columns of dynamics to the files of a data set: plan, run, sum up."""
+"""Add columns of dynamics to the files of a data set: check the settings, run, sum up."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dynamics_node.checks import check_callable, check_kind, check_names, choice
 from dynamics_node.data.annotate_file import annotate_file
+from dynamics_node.data.checked_settings import checked_settings
 from dynamics_node.data.column_mapping import ColumnMapping
 from dynamics_node.data.engines import check_engine
-from dynamics_node.data.plan import plan
 from dynamics_node.data.resumable_run import Files, WrittenFiles, places_of, run_files
 from dynamics_node.data.settings import CODECS, PRECISIONS, metadata_of
 from dynamics_node.identification.recording import check_one_axis
@@ -55,7 +55,7 @@ def annotate(robot: Robot, files: Files, columns: Sequence[str], out: str | os.P
     check_kind('prefix', prefix, str)
     check_kind('topic', topic, str)
     places = places_of(files, out)
-    settings = plan(
+    settings = checked_settings(
         robot, places.sources[0], columns, mapping, cutoff, effort_meaning, topic, prefix=prefix,
         keep=None if keep is None else check_names('keep', keep), precision=precision,
         compression=compression)

@@ -15,7 +15,7 @@ from dynamics_node.inspector.live_state import LiveState
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, joined, tag
-from dynamics_node.reports.page import several
+from dynamics_node.reports.page_elements import several
 from dynamics_node.reports.plots import shortened
 
 if TYPE_CHECKING:

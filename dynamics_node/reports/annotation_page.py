@@ -6,7 +6,7 @@ from dynamics_node.data.motion import MARKS
 from dynamics_node.data.quantities import QUANTITIES
 from dynamics_node.data.resumable_run import WrittenFiles
 from dynamics_node.reports.markup import Markup
-from dynamics_node.reports.page import bullets, facts, note, page, section, several, table
+from dynamics_node.reports.page_elements import bullets, facts, note, page, section, several, table
 
 MOST_FILES = 50   # in the table: those with the largest share of marked rows
 MEANINGS = {

@@ -9,7 +9,7 @@ from dynamics_node.checks import check_facts
 from dynamics_node.identification.fleet_fit import FleetIdentification, FleetMember
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import Markup
-from dynamics_node.reports.page import (
+from dynamics_node.reports.page_elements import (
     bullets,
     facts,
     figure,

@@ -16,7 +16,7 @@ from dynamics_node.identification.robot_fit import Identification
 from dynamics_node.identification.validation import split
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import Markup, tag
-from dynamics_node.reports.page import (
+from dynamics_node.reports.page_elements import (
     bullets,
     facts,
     figure,

@@ -17,7 +17,16 @@ from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
 from dynamics_node.reports.manipulability_views import manipulability_views
 from dynamics_node.reports.markup import Markup, tag
-from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
+from dynamics_node.reports.page_elements import (
+    facts,
+    figure,
+    grid,
+    note,
+    page,
+    section,
+    several,
+    table,
+)
 from dynamics_node.reports.plots import limit_bars
 from dynamics_node.reports.tree_picture import tree_picture
 from dynamics_node.reports.units import effort_units

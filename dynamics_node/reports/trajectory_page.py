@@ -13,7 +13,16 @@ from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajecto
 from dynamics_node.errors import DynamicsError
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import Markup, tag
-from dynamics_node.reports.page import facts, figure, grid, note, page, section, several, table
+from dynamics_node.reports.page_elements import (
+    facts,
+    figure,
+    grid,
+    note,
+    page,
+    section,
+    several,
+    table,
+)
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near
 from dynamics_node.reports.units import effort_units, speed_units
 from dynamics_node.robot import arguments

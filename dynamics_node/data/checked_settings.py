@@ -34,9 +34,9 @@ ROOM = 0.1         # of the range between the limits: a zero offset may exceed t
 MappingSource = ColumnMapping | str | os.PathLike | Mapping | None
 
 
-def plan(robot: Robot, source: str | os.PathLike, columns: Sequence[str], mapping: MappingSource,
-         cutoff: float | None, effort_meaning: str | None, topic: str = TOPIC, **others: Any
-         ) -> AnnotationSettings:
+def checked_settings(robot: Robot, source: str | os.PathLike, columns: Sequence[str],
+                     mapping: MappingSource, cutoff: float | None, effort_meaning: str | None,
+                     topic: str = TOPIC, **others: Any) -> AnnotationSettings:
     """Return the settings, complete with columns, mapping and cutoff.
 
     :param source: the first file of the data set.
