@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node import checks
+from dynamics_node.algorithms.linearization import Linear
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.closed_derivatives import (
@@ -18,6 +18,7 @@ from dynamics_node.constrained.closed_derivatives import (
 from dynamics_node.constrained.closed_dynamics import ClosedDynamics
 from dynamics_node.constrained.closed_hybrid import ClosedHybrid
 from dynamics_node.constrained.closed_jacobian import ClosedJacobian, closed_jacobian
+from dynamics_node.constrained.closed_linearization import closed_linearization
 from dynamics_node.constrained.constraint import holonomic_rows, row_names
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import dof_names
@@ -26,9 +27,6 @@ from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.spatial.stacks import times
-
-if TYPE_CHECKING:
-    from dynamics_node.algorithms.linearization import Linear
 
 
 class ClosedMechanism:
@@ -98,9 +96,6 @@ class ClosedMechanism:
         :param wrenches: as for inverse_dynamics, constant in their frames.
         :raise DynamicsError: as closed_dynamics; or a row restricts velocities alone, as rolling.
         """
-        from dynamics_node.algorithms.linearization import Linear
-        from dynamics_node.constrained.closed_linearization import closed_linearization
-
         step = None if step is None else checks.positive('step', step)
         independent = self._entries(coordinates)
         valid = self._sets.of(constraints)

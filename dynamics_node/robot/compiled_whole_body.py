@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,11 +13,9 @@ from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.task_space.bounds import Bound
 from dynamics_node.task_space.tasks import Task
 from dynamics_node.task_space.torque_space import DependentRows
+from dynamics_node.task_space.whole_body import WholeBody
+from dynamics_node.task_space.whole_body_plan import WholeBodyPlan, plan_of
 from dynamics_node.task_space.whole_body_setting import Setting
-
-if TYPE_CHECKING:
-    from dynamics_node.task_space.whole_body import WholeBody
-    from dynamics_node.task_space.whole_body_plan import WholeBodyPlan
 
 _NO_RATES = np.zeros(2)
 _PLAIN = (list, tuple)
@@ -40,9 +37,6 @@ class CompiledWholeBody:
         None where the kernel is not ready or refuses an argument, the constraint rows are
         dependent, or there is no solution: the caller then uses whole_body.py.
         """
-        # SciPy takes 0.1 s to import: only when it is needed
-        from dynamics_node.task_space.whole_body_plan import plan_of
-
         at, moving = _vector(q, setting.model.nq), _vector(v, setting.model.nv)
         if (at is None or moving is None or type(tasks) not in _PLAIN or type(bounds) not in _PLAIN
                 or not all([isinstance(task, Task) for task in tasks])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +10,16 @@ from numpy.typing import ArrayLike
 from dynamics_node import checks
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
+from dynamics_node.constrained.assembly import project_configuration, project_velocity
 from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint_report import ConstraintReport, report
+from dynamics_node.constrained.contact_forces import ContactForces, contact_forces
+from dynamics_node.constrained.derivatives import (
+    ConstrainedInverseDerivatives,
+    constrained_inverse_dynamics_derivatives,
+)
+from dynamics_node.constrained.force_distribution import Distribution, floating_base_torques
+from dynamics_node.constrained.inverse import torques_of_motion
 from dynamics_node.constrained.proximal import Proximal
 from dynamics_node.constrained.regular_or_fallback import (
     AfterImpact,
@@ -19,18 +27,12 @@ from dynamics_node.constrained.regular_or_fallback import (
     ConstrainedMotion,
 )
 from dynamics_node.constrained.rows import ConstraintRows
+from dynamics_node.constrained.support_consistent import SupportConsistent
+from dynamics_node.constrained.universal_form import UniversalForm, universal_form
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
-
-if TYPE_CHECKING:
-    from dynamics_node.constrained.constraint_report import ConstraintReport
-    from dynamics_node.constrained.contact_forces import ContactForces
-    from dynamics_node.constrained.derivatives import ConstrainedInverseDerivatives
-    from dynamics_node.constrained.force_distribution import Distribution
-    from dynamics_node.constrained.support_consistent import SupportConsistent
-    from dynamics_node.constrained.universal_form import UniversalForm
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 Weights = tuple[ArrayLike | None, ArrayLike | None] | None
@@ -91,8 +93,6 @@ class ConstrainedDynamics:
         :param weights: (of torques (nv,), of multipliers (m,)), each None for ones.
         :raise DynamicsError: the motion violates a constraint, or no torques can make it.
         """
-        from dynamics_node.constrained.inverse import torques_of_motion
-
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
         m, nv = sum(map(size, valid)), self._model.nv
@@ -146,8 +146,6 @@ class ConstrainedDynamics:
         From a where `given` is True and tau where it is not, as constrained_hybrid_dynamics; in
         NumPy.
         """
-        from dynamics_node.constrained.universal_form import UniversalForm, universal_form
-
         valid, mask = self._sets.of(constraints), arguments.check_given(given, self._model.nv)
 
         def solve(model, q, v, a, tau, *wrenches):
@@ -171,8 +169,6 @@ class ConstrainedDynamics:
         Rank, repeated rows, freedom, actuation, distance to a singular configuration, and which
         constraints contradict each other.
         """
-        from dynamics_node.constrained.constraint_report import report
-
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         q = arguments.check_single_configuration(self._model, q)
         v = checks.check_single('v', v, self._model.nv)
@@ -206,16 +202,14 @@ class ConstrainedDynamics:
         Derivatives of the torques, (nv, nv), and the multipliers, (m, nv); arguments as for
         constrained_inverse_dynamics.
         """
-        from dynamics_node.constrained import derivatives
-
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
 
         def inverse(model, q, v, a, passive_torques, *wrenches):
-            return derivatives.constrained_inverse_dynamics_derivatives(
+            return constrained_inverse_dynamics_derivatives(
                 model, q, v, a, valid, actuated, passive_torques, **settings,
                 **dict(zip(('wrenches',), wrenches)))
-        return self._in_numpy(inverse, valid, derivatives.ConstrainedInverseDerivatives, wrenches,
+        return self._in_numpy(inverse, valid, ConstrainedInverseDerivatives, wrenches,
                               q=q, v=v, a=a, passive_torques=self._or_zero(passive_torques))
 
     # States that keep constraints ------------------------------------------------------------
@@ -227,8 +221,6 @@ class ConstrainedDynamics:
         :param fixed: names of joints that must not move.
         :raise DynamicsError: none was found; the message names the violated constraint.
         """
-        from dynamics_node.constrained.assembly import project_configuration
-
         valid = self._sets.of(constraints)
         fixed = arguments.check_joint_names(self._model, 'fixed', fixed)
         return self._dispatcher.rows(
@@ -239,8 +231,6 @@ class ConstrainedDynamics:
     def project_velocity(self, q: ArrayLike, v: ArrayLike, constraints: Constraints = None
                          ) -> np.ndarray:
         """Return the velocity nearest to v, by kinetic energy, that keeps constraints, (nv,)."""
-        from dynamics_node.constrained.assembly import project_velocity
-
         valid = self._sets.of(constraints)
         return self._dispatcher.rows(
             regular_or_fallback.with_state_number(
@@ -256,8 +246,6 @@ class ConstrainedDynamics:
 
         `force` has the rows of the loops first, then those of the contacts.
         """
-        from dynamics_node.constrained.contact_forces import ContactForces, contact_forces
-
         valid = self._sets.of(None, contacts)
 
         def forces(model, q, v, tau, *wrenches):
@@ -287,8 +275,6 @@ class ConstrainedDynamics:
         :param preferred: torques (nv,) to stay near to; zero by default.
         :param choice, passive, weights: as in constrained_inverse_dynamics.
         """
-        from dynamics_node.constrained.force_distribution import Distribution, floating_base_torques
-
         valid, actuated = self._sets.of(None, contacts), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
 

@@ -26,6 +26,11 @@ class Delegate(Generic[P, R]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
+        # A part cannot import the class that has it: the class is written as a string there.
+        for function in (self._method, self._function):
+            function.__annotations__ = {
+                key: owner if hint == owner.__name__ else hint
+                for key, hint in function.__annotations__.items()}
 
     @overload
     def __get__(self, owner: None, kind: type) -> Callable[Concatenate[Any, P], R]: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +16,7 @@ from dynamics_node.algorithms.geometry_rates import axis_twists, origin_twists
 from dynamics_node.algorithms.inertial_parameters import body_inertia_rates
 from dynamics_node.algorithms.inverse_dynamics_derivatives import InverseDerivatives
 from dynamics_node.algorithms.kinematics_derivatives import TwistDerivatives
+from dynamics_node.algorithms.linearization import Linear, discretized, linearized
 from dynamics_node.checks import flag, positive
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.result_types import (
@@ -29,9 +29,6 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import JointValues, Wrenches
 from dynamics_node.robot.dispatch import Dispatcher
 from dynamics_node.robot.dynamics import Dynamics
-
-if TYPE_CHECKING:
-    from dynamics_node.algorithms.linearization import Linear
 
 LinkRates = Mapping[str, ArrayLike] | None
 JointRates = Mapping[str, ArrayLike] | None
@@ -226,9 +223,6 @@ class Derivatives:
         :param step: [s] of discrete time, dx' = A dx + B dtau after that time with constant
             torques; None is continuous time.
         """
-        # SciPy takes 0.1 s to import: only when it is needed
-        from dynamics_node.algorithms.linearization import discretized, linearized
-
         step = None if step is None else positive('step', step)
         a = self._dynamics.forward_dynamics(q, v, tau, wrenches)
         derivatives = self.forward_dynamics_derivatives(q, v, tau, wrenches)

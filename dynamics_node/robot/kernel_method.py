@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dynamics_node.robot.delegate import Delegate
 
 P = ParamSpec('P')
 R = TypeVar('R')
+Out = np.ndarray | tuple[np.ndarray, ...] | None
 OUT = inspect.Parameter('out', inspect.Parameter.KEYWORD_ONLY, default=None,
                         annotation='np.ndarray | tuple[np.ndarray, ...] | None')
 
@@ -57,6 +58,7 @@ class KernelMethod(Delegate[P, R]):
             return self._bound(owner)(*arguments, **named)
         vars(function)['__signature__'] = self._with_out.replace(parameters=[own, *others, OUT])
         del vars(function)['__wrapped__']   # its source has no `out`: Sphinx reads defaults there
+        function.__annotations__ = {**get_type_hints(method), 'out': Out}
         self._function = function
 
     def _bound(self, owner: Any) -> Any:

@@ -29,15 +29,16 @@ from dynamics_node.spatial.stacks import times
 from dynamics_node.task_space.bounds import DEFAULT_BOUNDS, Bound
 from dynamics_node.task_space.closed_form import arm_of_parts, kernels_of
 from dynamics_node.task_space.closed_newton_step import ClosedNewtonStep
+from dynamics_node.task_space.differential_kinematics import contact_level, joint_velocities
 from dynamics_node.task_space.inverse_kinematics import InverseKinematics, inverse_kinematics
 from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
 from dynamics_node.task_space.target import Target, parts_of
 from dynamics_node.task_space.tasks import AXES, Task
+from dynamics_node.task_space.whole_body import WholeBody, check, whole_body
 from dynamics_node.task_space.whole_body_setting import setting_of
 
 if TYPE_CHECKING:
     from dynamics_node.robot.robot import Robot
-    from dynamics_node.task_space.whole_body import WholeBody
 
 TOLERANCE = 1e-6  # of inverse kinematics [m and rad]
 RESTARTS = 64     # of inverse kinematics
@@ -202,8 +203,6 @@ class TaskSpace:
         :param damping: bounds velocities near singularities (eq. 2.195), 0.01 to 0.1 for an arm of
             a metre; tasks and preferences are then not met exactly.
         """
-        from dynamics_node.task_space.differential_kinematics import contact_level, joint_velocities
-
         nv = self._model.nv
         q = arguments.check_single_configuration(self._model, q)
         levels = [[motion_rows(self._model, q, task) for task in level]
@@ -251,9 +250,6 @@ class TaskSpace:
         found = self._compiled.solved(setting, q, v, tasks, bounds, wrenches, rates)
         if found is not None:
             return found
-        # SciPy takes 0.1 s to import: only when it is needed
-        from dynamics_node.task_space.whole_body import check, whole_body
-
         q = arguments.check_single_configuration(self._model, q)
         v = checks.check_single('v', v, self._model.nv)
         tasks = checks.check_sequence('tasks', tasks)
