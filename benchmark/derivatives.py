@@ -1,8 +1,9 @@
 """Compare derivatives to Pinocchio: agreement and speed."""
 
 import numpy as np
-from engines import DERIVATIVES, compile_kernels
+from engines import DERIVATIVES, THREADS, Ours, compile_kernels
 from race import AGREEMENT, PASSES, SINGLES, all_ratios_of, batches_of, states_of
+from robots import urdf
 from timing import loop, over_states, take_turns
 
 BATCH = 1024
@@ -12,7 +13,8 @@ BARS = {'panda': {('inverse_dynamics_derivatives', 1, 'pinocchio'): 4.0,
                   ('inverse_dynamics_derivatives', BATCH, 'pinocchio'): 15.0,
                   ('forward_dynamics_derivatives', BATCH, 'pinocchio'): 12.0},
         'talos': {(f'{quantity}{out}', states, 'pinocchio'): bar for quantity in DERIVATIVES
-                  for out, states, bar in (('', 1, 5.0), (', out', BATCH, 20.0))}}
+                  for out, states, bar in (('', 1, 5.0),
+                                         (f', out, {THREADS} threads', BATCH, 20.0))}}
 
 
 class DerivativeRace:
@@ -21,6 +23,7 @@ class DerivativeRace:
     def __init__(self, race):
         self.name, self.ours, self.peer = race.name, race.ours, race.peers['pinocchio']
         compile_kernels(self.ours.robot, DERIVATIVES)
+        self.threaded = Ours(urdf(self.name), quantities=DERIVATIVES, threads=THREADS)
         self.batch = [np.ascontiguousarray(array[:BATCH]) for array in race.batch]
         self.peer_batch = [np.ascontiguousarray(array[:BATCH])
                            for array in race.batches['pinocchio']]
@@ -48,9 +51,9 @@ class DerivativeRace:
                             dict.fromkeys(runs, SINGLES))
 
     def in_batches(self, quantity, turns, tick):
-        """Return the Ratio of a batch: ours in one call on one thread, theirs in a loop."""
+        """Return the Ratios of a batch: ours in one call, theirs in a loop."""
         call = self.peer.call(quantity)
-        runs = batches_of(self.ours, quantity, self.batch)
+        runs = batches_of(self.ours, quantity, self.batch, self.threaded)
         counts = {**dict.fromkeys(runs, PASSES * BATCH), 'pinocchio': BATCH}
         runs['pinocchio'] = loop('q, v, x in zip(Q, V, X)', call.expression,
                                  **dict(zip('QVX', self.peer_batch)), **call.names)

@@ -5,6 +5,7 @@ call. The peers do the least that gives the result: Pinocchio the one call that 
 MuJoCo without constraints and only the stages that the result needs.
 """
 
+import os
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -18,7 +19,7 @@ from dynamics_node.kernels.keys import key_of
 ARGUMENTS = {'inverse_dynamics': 'q, v, x', 'forward_dynamics': 'q, v, x', 'mass_matrix': 'q'}
 DERIVATIVES = {'inverse_dynamics_derivatives': 'q, v, x',
                'forward_dynamics_derivatives': 'q, v, x'}
-THREADS = 2  # of Pinocchio's functions for batches
+THREADS = 2  # of functions for batches that are compared on several threads
 
 
 class Call(NamedTuple):
@@ -32,8 +33,16 @@ class Call(NamedTuple):
 class Ours:
     """dynamics_node, for a single state or a whole batch."""
 
-    def __init__(self, urdf, base='fixed', quantities=ARGUMENTS):
-        self.robot = Robot.from_urdf(urdf, base=base, friction=False)
+    def __init__(self, urdf, base='fixed', quantities=ARGUMENTS, threads=1):
+        before = os.environ.get('DYNAMICS_NODE_THREADS')
+        os.environ['DYNAMICS_NODE_THREADS'] = str(threads)   # read when a Robot is made
+        try:
+            self.robot = Robot.from_urdf(urdf, base=base, friction=False)
+        finally:
+            if before is None:
+                del os.environ['DYNAMICS_NODE_THREADS']
+            else:
+                os.environ['DYNAMICS_NODE_THREADS'] = before
         compile_kernels(self.robot, quantities)
 
     @property

@@ -17,6 +17,8 @@ PASSES = 8
 PARALLEL = f'pinocchio, {THREADS} threads'
 # Ours with `out`: a row of its own for matrices, whose fresh memory takes longer than the rest.
 OUT = 'ours, out'
+# The same on all cores, as users have it: elsewhere ours runs on one thread.
+OUT_THREADS = f'ours, out, {THREADS} threads'
 MATRICES = ('mass_matrix', *DERIVATIVES)
 
 # Least time(peer) / time(ours) to reach: {robot: {(quantity, states, peer): ratio}}.
@@ -137,24 +139,31 @@ class Race:
                              BARS.get(self.name, {}))
 
 
-def batches_of(ours, quantity, states):
-    """Return {'ours': loop over passes of a batch}, of matrices also {OUT: with `out`}."""
+def batches_of(ours, quantity, states, threaded=None):
+    """Return {'ours': loop over passes of a batch}, of matrices also {OUT: with `out`}.
+
+    :param threaded: the same robot on all cores: {OUT_THREADS: with `out`} too.
+    """
     names = dict(zip('qvx', states))
     runs = {'ours': at_once(ours.call(quantity), PASSES, **names)}
     if quantity in MATRICES:
         runs[OUT] = at_once(ours.call_with_out(quantity, *states), PASSES, **names)
+    if threaded is not None:
+        runs[OUT_THREADS] = at_once(threaded.call_with_out(quantity, *states), PASSES, **names)
     return runs
 
 
 def all_ratios_of(robot, quantity, states, seconds, counts, bars):
-    """Return the Ratios of ours, and of ours with `out` where it was timed too.
+    """Return the Ratios of each way that ours was timed.
 
     :param bars: {(quantity, states, peer): least ratio}.
     """
     found = []
-    for ours, name in (('ours', quantity), (OUT, f'{quantity}, out')):
+    names = {'ours': quantity, OUT: f'{quantity}, out',
+             OUT_THREADS: f'{quantity}, out, {THREADS} threads'}
+    for ours, name in names.items():
         if ours in seconds:
-            peers = {peer: turns for peer, turns in seconds.items() if peer not in ('ours', OUT)}
+            peers = {peer: turns for peer, turns in seconds.items() if peer not in names}
             found += ratios_of(robot, name, states, {'ours': seconds[ours], **peers},
                                {**counts, 'ours': counts[ours]},
                                {peer: bars.get((name, states, peer)) for peer in peers})

@@ -6,7 +6,8 @@ from race import MATRICES, PARALLEL
 SHORT = {'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'mass_matrix': 'mass matrix',
          'inverse_dynamics_derivatives': 'd inverse', 'forward_dynamics_derivatives': 'd forward',
          'constrained_forward_dynamics': 'constrained', 'whole_body': 'whole body'}
-SHORT.update({f'{quantity}, out': f'{SHORT[quantity]}, out' for quantity in MATRICES})
+SHORT.update({f'{quantity}{how}': f'{SHORT[quantity]}{how}' for quantity in MATRICES
+              for how in (', out', f', out, {THREADS} threads')})
 LEGEND = ('Times in ns per state, the fastest of all turns; x is time(peer) / time(ours), in '
           'brackets the\nbar to reach, ! where it is missed; "out": results in given arrays.')
 
@@ -17,15 +18,18 @@ def ratios(rows, states):
     calls = {'pinocchio': 'pin' if states == 1 else 'pin loop', PARALLEL: f'pin {THREADS} threads',
              'mujoco': 'MuJoCo' if states == 1 else 'MuJoCo loop'}
     lines = ['One state per call' if states == 1 else
-             f'{states} states: ours one call on one thread; theirs a loop, and for Pinocchio also '
-             f'{THREADS}\nthreads of rneaInParallel and abaInParallel']
-    lines.append(f'  {"robot":10}{"quantity":17}{"ours":>7}'
+             f'{states} states: ours one call, on one thread where it does not say {THREADS}; '
+             f'theirs a loop, and for\nPinocchio also {THREADS} threads of rneaInParallel and '
+             'abaInParallel']
+    wide = 17 if states == 1 else 26
+    lines.append(f'  {"robot":10}{"quantity":{wide}}{"ours":>7}'
                  + ''.join(f'{calls[peer]:>15}{"x":>9} {"":6}' for peer in peers).rstrip())
     found = {(row.robot, row.quantity, row.peer): row for row in rows if row.states == states}
     for robot, quantity in dict.fromkeys(key[:2] for key in found):
         ours = found[robot, quantity, 'pinocchio'].ours
         cells = [_cell(found.get((robot, quantity, peer))) for peer in peers]
-        lines.append(f'  {robot:10}{SHORT[quantity]:17}{ours:7.0f}{"".join(cells)}'.rstrip())
+        lines.append(f'  {robot:10}{SHORT[quantity]:{wide}}{ours:7.0f}{"".join(cells)}'
+                     .rstrip())
     return '\n'.join(lines)
 
 

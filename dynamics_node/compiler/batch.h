@@ -1,5 +1,9 @@
 /* Run a kernel on a batch of states: in blocks of lanes, on several threads; large results bypass
- * the caches. */
+ * the caches.
+ *
+ * A kernel with few results writes them as rows, state after state. One with many writes columns to
+ * scratch memory: a vector per distinct number, with the states in its lanes. They are copied to the
+ * rows here. Zeros, and the second triangle of a symmetric matrix, are read from one column. */
 #ifndef DYNAMICS_NODE_BATCH_H
 #define DYNAMICS_NODE_BATCH_H
 
@@ -24,22 +28,27 @@
 #define STREAM_FROM PY_SSIZE_T_MAX
 #endif
 #define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of results before streaming, at least one block */
+#define LINE 8          /* numbers in a cache line */
+#define SEGMENT 64      /* numbers of a row that are copied at once: 4 KB of columns */
+#define ALIGNMENT 64    /* bytes, of columns */
 
 typedef int64_t (*single_function)(const double *const *, double *const *);
-typedef int64_t (*batch_function)(const double *const *, double *const *, int64_t);
+typedef int64_t (*block_function)(const double *const *, double *const *, int64_t);
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     single_function single;
-    batch_function batch;
+    block_function block;   /* states of one block, from a row on */
     Py_ssize_t lanes, threshold, threads;
     int n_inputs, n_outputs, n_uniforms;
     Py_ssize_t in_size[MAX_BLOCKS], out_size[MAX_BLOCKS];
     int out_ndim[MAX_BLOCKS];
     npy_intp out_dims[MAX_BLOCKS][4];   /* the first is the number of states */
     const double *uniform[MAX_BLOCKS];
-    PyObject *uniforms, *fallback, *owner;
+    Py_ssize_t memory;       /* numbers of the columns, 0: the results are rows */
+    const int32_t *columns;  /* per number of all results: where its column is, in that memory */
+    PyObject *uniforms, *fallback, *owner, *layout;
     PyTypeObject *kind;
 } Caller;
 
@@ -109,6 +118,16 @@ static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, dou
     return scratch;
 }
 
+/* Run blocks of states; return whether one of them failed. */
+static int run_blocks(const Caller *self, const double *const *in, double *const *out,
+                      Py_ssize_t blocks)
+{
+    int64_t failed = 0;
+    for (Py_ssize_t k = 0; k < blocks; k++)
+        failed |= self->block(in, out, k * self->lanes);
+    return failed != 0;
+}
+
 /* Run blocks of states, a few at a time: the results are written to scratch memory that stays in a
  * cache, then streamed to the given arrays. */
 static int run_streamed(const Work *work, Py_ssize_t blocks)
@@ -120,13 +139,13 @@ static int run_streamed(const Work *work, Py_ssize_t blocks)
     double *out[MAX_BLOCKS], *goal[MAX_BLOCKS];
     double *scratch = new_scratch(self, most * lanes, NULL, out);
     if (scratch == NULL)
-        return self->batch(work->in, work->out, blocks) != 0;
+        return run_blocks(self, work->in, work->out, blocks);
     int failed = 0;
     memcpy(in, work->in, sizeof in);
     memcpy(goal, work->out, sizeof goal);
     for (Py_ssize_t done = 0; done < blocks; done += most) {
         const Py_ssize_t now = blocks - done < most ? blocks - done : most, rows = now * lanes;
-        failed |= self->batch(in, out, now) != 0;
+        failed |= run_blocks(self, in, out, now);
         for (int k = 0; k < self->n_inputs; k++)
             in[k] += rows * self->in_size[k];
         for (int k = 0; k < self->n_outputs; k++) {
@@ -139,15 +158,29 @@ static int run_streamed(const Work *work, Py_ssize_t blocks)
     return failed;
 }
 
+/* Copy the inputs of the last states, of at most one block, and repeat the last one to fill the
+ * block: the kernel reads up to a register beyond the end of a row. */
+static void pad_inputs(const Work *work, Py_ssize_t done, double *const *in)
+{
+    const Caller *self = work->self;
+    const Py_ssize_t rest = work->n - done;
+    for (int k = 0; k < self->n_inputs; k++) {
+        const Py_ssize_t size = self->in_size[k];
+        memcpy(in[k], work->in[k] + done * size, rest * size * sizeof(double));
+        for (Py_ssize_t row = rest; row < self->lanes; row++)
+            memcpy(in[k] + row * size, in[k] + (rest - 1) * size, size * sizeof(double));
+    }
+}
+
 /* Run all states but the last ones in place; the last, at least one and at most `lanes`, in padded
- * copies, because the kernel reads and writes up to a register beyond the end of a row. */
-static void run_batch(Work *work)
+ * copies, because the kernel also writes up to a register beyond the end of a row. */
+static void run_rows(Work *work)
 {
     const Caller *self = work->self;
     const Py_ssize_t lanes = self->lanes;
-    const Py_ssize_t blocks = (work->n - 1) / lanes, done = blocks * lanes, rest = work->n - done;
+    const Py_ssize_t blocks = (work->n - 1) / lanes, done = blocks * lanes;
     work->failed |= work->streamed ? run_streamed(work, blocks)
-                                   : self->batch(work->in, work->out, blocks) != 0;
+                                   : run_blocks(self, work->in, work->out, blocks);
 
     double *in[2 * MAX_BLOCKS], *out[MAX_BLOCKS];
     double *scratch = new_scratch(self, lanes, in, out);
@@ -155,19 +188,134 @@ static void run_batch(Work *work)
         work->failed = 1;
         return;
     }
-    for (int k = 0; k < self->n_inputs; k++) {
-        const Py_ssize_t size = self->in_size[k];
-        memcpy(in[k], work->in[k] + done * size, rest * size * sizeof(double));
-        for (Py_ssize_t row = rest; row < lanes; row++)  /* pad with the last state */
-            memcpy(in[k] + row * size, in[k] + (rest - 1) * size, size * sizeof(double));
-    }
+    pad_inputs(work, done, in);
     for (int k = 0; k < self->n_uniforms; k++)
         in[self->n_inputs + k] = (double *)self->uniform[k];
-    work->failed |= self->batch((const double *const *)in, out, 1) != 0;
+    work->failed |= run_blocks(self, (const double *const *)in, out, 1);
     for (int k = 0; k < self->n_outputs; k++)
         memcpy(work->out[k] + done * self->out_size[k], out[k],
-               rest * self->out_size[k] * sizeof(double));
+               (work->n - done) * self->out_size[k] * sizeof(double));
     PyMem_RawFree(scratch);
+}
+
+/* Copy n numbers of two states, adjacent lanes, from their columns to two rows. */
+static void copy_pair(const double *lane, const int32_t *columns, Py_ssize_t n, double *x,
+                      double *y)
+{
+    Py_ssize_t k = 0;
+#if defined(__SSE2__)
+    for (; k + 2 <= n; k += 2) {
+        const __m128d a = _mm_loadu_pd(lane + columns[k]), b = _mm_loadu_pd(lane + columns[k + 1]);
+        _mm_storeu_pd(x + k, _mm_unpacklo_pd(a, b));
+        _mm_storeu_pd(y + k, _mm_unpackhi_pd(a, b));
+    }
+#endif
+    for (; k < n; k++) {
+        x[k] = lane[columns[k]];
+        y[k] = lane[columns[k] + 1];
+    }
+}
+
+/* A row that is written through a buffer, in whole cache lines that bypass the caches. */
+typedef struct {
+    double *goal;
+    Py_ssize_t waiting;   /* numbers in the buffer */
+    double buffer[LINE + SEGMENT];
+} StreamedRow;
+
+/* Write the whole lines of a buffer; at the end of the row the rest too. */
+static void write_lines(StreamedRow *row, int ends)
+{
+    const Py_ssize_t before = (Py_ssize_t)(-(uintptr_t)row->goal / sizeof(double) % LINE);
+    Py_ssize_t n = row->waiting;
+    if (!ends)
+        n = n < before ? 0 : n - (n - before) % LINE;
+    stream(row->goal, row->buffer, n);
+    row->goal += n;
+    row->waiting -= n;
+    memmove(row->buffer, row->buffer + n, row->waiting * sizeof(double));
+}
+
+/* Copy one result of some states, at most a block, from its columns to rows: a segment of all rows
+ * before the next one, so that its columns are in the nearest cache. */
+static void copy_rows(const double *memory, const int32_t *columns, double *goal, Py_ssize_t size,
+                      Py_ssize_t states)
+{
+    double beyond[SEGMENT];   /* a state that the batch does not have */
+    for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
+        const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
+        for (Py_ssize_t lane = 0; lane < states; lane += 2) {
+            double *row = goal + lane * size + start;
+            copy_pair(memory + lane, columns + start, n, row,
+                      lane + 1 < states ? row + size : beyond);
+        }
+    }
+}
+
+/* The same, past the caches. */
+static void stream_rows(const double *memory, const int32_t *columns, double *goal,
+                        Py_ssize_t size, Py_ssize_t states)
+{
+    StreamedRow rows[MAX_LANES];
+    for (Py_ssize_t lane = 0; lane < states; lane++) {
+        rows[lane].goal = goal + lane * size;
+        rows[lane].waiting = 0;
+    }
+    for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
+        const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
+        for (Py_ssize_t lane = 0; lane < states; lane += 2) {
+            StreamedRow *x = &rows[lane], *y = x + 1;   /* beyond the states: not written */
+            copy_pair(memory + lane, columns + start, n, x->buffer + x->waiting,
+                      lane + 1 < states ? y->buffer + y->waiting : y->buffer);
+            for (StreamedRow *row = x; row <= y && row < rows + states; row++) {
+                row->waiting += n;
+                write_lines(row, start + n == size);
+            }
+        }
+    }
+}
+
+/* Run all states: columns of a block, then rows; the last block, at least one state, on padded
+ * copies of its inputs. */
+static void run_columns(Work *work)
+{
+    const Caller *self = work->self;
+    const Py_ssize_t lanes = self->lanes, last = (work->n - 1) / lanes * lanes;
+    double *in[2 * MAX_BLOCKS], *none[MAX_BLOCKS];
+    double *scratch = new_scratch(self, lanes, in, none);
+    /* zeros are read, but never written */
+    char *raw = PyMem_RawCalloc(self->memory * sizeof(double) + ALIGNMENT, 1);
+    double *memory = (double *)((uintptr_t)(raw + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
+    if (scratch == NULL || raw == NULL)
+        work->failed = 1;
+    for (Py_ssize_t first = 0; !work->failed && first < work->n; first += lanes) {
+        const Py_ssize_t states = first < last ? lanes : work->n - last;
+        const double *const *from = work->in;
+        if (first == last) {
+            pad_inputs(work, last, in);
+            for (int k = 0; k < self->n_uniforms; k++)
+                in[self->n_inputs + k] = (double *)self->uniform[k];
+            from = (const double *const *)in;
+        }
+        work->failed |= self->block(from, &memory, first < last ? first : 0) != 0;
+        const int32_t *columns = self->columns;
+        for (int k = 0; k < self->n_outputs; columns += self->out_size[k++])
+            (work->streamed ? stream_rows : copy_rows)(
+                memory, columns, work->out[k] + first * self->out_size[k], self->out_size[k],
+                states);
+    }
+    if (work->streamed)
+        end_stream();
+    PyMem_RawFree(raw);
+    PyMem_RawFree(scratch);
+}
+
+static void run_batch(Work *work)
+{
+    if (work->self->columns != NULL)
+        run_columns(work);
+    else
+        run_rows(work);
 }
 
 static void *run_thread(void *work)

@@ -1,11 +1,13 @@
 /* Call a kernel with NumPy arrays, with as little overhead as CPython allows.
  *
- * Caller(single, batch, lanes, inputs, outputs, uniforms, fallback, threshold, threads, owner,
- *        kind=tuple)
- *   single, batch   addresses of the kernel's functions (see lower.py)
- *   lanes           states per block of `batch`
+ * Caller(single, block, lanes, inputs, outputs, columns, uniforms, fallback, threshold, threads,
+ *        owner, kind=tuple)
+ *   single, block   addresses of the kernel's functions (see lower.py)
+ *   lanes           states that `block` computes
  *   inputs          tuple of the sizes of the arguments
  *   outputs         tuple of the shapes of the results
+ *   columns         None where `block` writes rows, else (size of its memory in numbers, int32 array
+ *                   of the place of every number of the results in that memory)
  *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
  *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
  *                   reports an invalid number: it converts them, computes in NumPy, or raises
@@ -225,17 +227,49 @@ static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObje
     return 0;
 }
 
+/* Take where the results are in the memory of a block; None for a kernel that writes rows. */
+static int read_columns(Caller *self, PyObject *layout)
+{
+    PyArrayObject *columns;
+    Py_ssize_t numbers = 0;
+    if (layout == Py_None)
+        return 0;
+    if (!PyTuple_Check(layout)) {
+        PyErr_SetString(PyExc_TypeError, "columns must be None or a tuple");
+        return -1;
+    }
+    if (!PyArg_ParseTuple(layout, "nO!", &self->memory, &PyArray_Type, &columns))
+        return -1;
+    for (int k = 0; k < self->n_outputs; k++)
+        numbers += self->out_size[k];
+    if (PyArray_TYPE(columns) != NPY_INT32 || !PyArray_ISCARRAY_RO(columns)
+        || PyArray_NDIM(columns) != 1 || PyArray_DIM(columns, 0) != numbers || self->lanes % 2) {
+        PyErr_SetString(PyExc_ValueError, "columns are an int32 array with a place per number of "
+                        "the results, and lanes are even");
+        return -1;
+    }
+    const int32_t *places = PyArray_DATA(columns);
+    for (Py_ssize_t k = 0; k < numbers; k++)
+        if (places[k] < 0 || places[k] > self->memory - self->lanes) {
+            PyErr_SetString(PyExc_ValueError, "a column is outside of the memory");
+            return -1;
+        }
+    self->columns = places;
+    return 0;
+}
+
 static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    unsigned long long single, batch;
+    unsigned long long single, block;
     Py_ssize_t lanes, threshold, threads;
-    PyObject *inputs, *outputs, *uniforms, *fallback, *owner, *kind = (PyObject *)&PyTuple_Type;
+    PyObject *inputs, *outputs, *layout, *uniforms, *fallback, *owner;
+    PyObject *kind = (PyObject *)&PyTuple_Type;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0) {
         PyErr_SetString(PyExc_TypeError, "Caller takes no keyword arguments");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "KKnO!O!O!OnnO|O!", &single, &batch, &lanes, &PyTuple_Type, &inputs,
-                          &PyTuple_Type, &outputs, &PyTuple_Type, &uniforms, &fallback,
+    if (!PyArg_ParseTuple(args, "KKnO!O!OO!OnnO|O!", &single, &block, &lanes, &PyTuple_Type, &inputs,
+                          &PyTuple_Type, &outputs, &layout, &PyTuple_Type, &uniforms, &fallback,
                           &threshold, &threads, &owner, &PyType_Type, &kind))
         return NULL;
     if (!PyType_IsSubtype((PyTypeObject *)kind, &PyTuple_Type)) {
@@ -251,15 +285,16 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     self->vectorcall = call;
     self->single = (single_function)(uintptr_t)single;
-    self->batch = (batch_function)(uintptr_t)batch;
+    self->block = (block_function)(uintptr_t)block;
     self->lanes = lanes;
     self->threshold = threshold;
     self->threads = threads;
+    self->layout = Py_NewRef(layout);
     self->uniforms = Py_NewRef(uniforms);
     self->fallback = Py_NewRef(fallback);
     self->owner = Py_NewRef(owner);
     self->kind = (PyTypeObject *)Py_NewRef(kind);
-    if (read_shapes(self, inputs, outputs, uniforms) < 0) {
+    if (read_shapes(self, inputs, outputs, uniforms) < 0 || read_columns(self, layout) < 0) {
         Py_DECREF(self);
         return NULL;
     }
@@ -269,6 +304,7 @@ static PyObject *new_caller(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static int traverse(PyObject *op, visitproc visit, void *arg)
 {
     Caller *self = (Caller *)op;
+    Py_VISIT(self->layout);
     Py_VISIT(self->uniforms);
     Py_VISIT(self->fallback);
     Py_VISIT(self->owner);
@@ -279,6 +315,7 @@ static int traverse(PyObject *op, visitproc visit, void *arg)
 static int clear(PyObject *op)
 {
     Caller *self = (Caller *)op;
+    Py_CLEAR(self->layout);
     Py_CLEAR(self->uniforms);
     Py_CLEAR(self->fallback);
     Py_CLEAR(self->owner);

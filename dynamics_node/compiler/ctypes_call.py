@@ -5,17 +5,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+ALIGNMENT = 64   # [bytes] of columns
+
+# (size of the memory of a block in numbers, place of every number of the results in it)
+Columns = tuple[int, np.ndarray]
+
 
 class Caller:
     """A kernel that can be called with NumPy arrays; see call.c for the arguments."""
 
-    def __init__(self, single: int, batch: int, lanes: int, inputs: tuple[int, ...],
-                 outputs: tuple[tuple[int, ...], ...], uniforms: tuple[np.ndarray, ...],
-                 fallback: Callable, threshold: int, threads: int, owner: object,
-                 kind: type = tuple):
-        self._single, self._batch = functions(single, batch)
+    def __init__(self, single: int, block: int, lanes: int, inputs: tuple[int, ...],
+                 outputs: tuple[tuple[int, ...], ...], columns: Columns | None,
+                 uniforms: tuple[np.ndarray, ...], fallback: Callable, threshold: int,
+                 threads: int, owner: object, kind: type = tuple):
+        self._single, self._block = functions(single, block)
         self._lanes, self._inputs, self._outputs = lanes, inputs, outputs
-        self._kind = kind
+        self._columns, self._kind = columns, kind
         self._uniforms, self._fallback, self._owner = uniforms, fallback, owner
         for name in ('__doc__', '__name__', '__qualname__', '__module__'):
             if hasattr(fallback, name):
@@ -60,8 +65,8 @@ class Caller:
         rows = blocks * self._lanes
         padded = [np.concatenate([arg, np.repeat(arg[-1:], rows - n + self._lanes, axis=0)])
                   for arg in args]
-        results = [np.empty((rows + self._lanes, *shape)) for shape in self._outputs]
-        bad = self._batch(pointers([*padded, *self._uniforms]), pointers(results), blocks)
+        bad, results = run_blocks(self._block, [*padded, *self._uniforms], self._outputs,
+                                  self._lanes, blocks, self._columns)
         if out is None or bad:
             return bad, [result[:n].copy() for result in results]
         for array, result in zip(out, results):
@@ -78,11 +83,39 @@ class Caller:
                 and len({arg.shape[:-1] for arg in args}) == 1 and args[0].size > 0)
 
 
-def functions(single: int, batch: int) -> tuple[Callable, Callable]:
+def run_blocks(block: Callable, inputs: Sequence[np.ndarray], shapes: Sequence[tuple[int, ...]],
+               lanes: int, blocks: int, columns: Columns | None
+               ) -> tuple[int, list[np.ndarray]]:
+    """Run a kernel on blocks of states; return (status, results).
+
+    :param inputs: of blocks x lanes states and one more.
+    :param shapes: of the results of one state.
+    :param columns: where the results are in the memory of a block, see call.c; None: in rows.
+    """
+    given, status = pointers(inputs), 0
+    results = [np.empty(((blocks + 1) * lanes, *shape)) for shape in shapes]
+    if columns is None:
+        places = pointers(results)
+        for first in range(0, blocks * lanes, lanes):
+            status |= block(given, places, first)
+        return status, results
+    size, offsets = columns
+    memory: np.ndarray = np.zeros(size + ALIGNMENT // 8)
+    memory = memory[-memory.ctypes.data % ALIGNMENT // 8:]
+    ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in shapes])
+    for first in range(0, blocks * lanes, lanes):
+        status |= block(given, pointers([memory]), first)
+        rows = memory[offsets + np.arange(lanes)[:, None]]
+        for result, part in zip(results, np.split(rows, ends[:-1], axis=1)):
+            result[first:first + lanes] = part.reshape(lanes, *result.shape[1:])
+    return status, results
+
+
+def functions(single: int, block: int) -> tuple[Callable, Callable]:
     """Return the two functions of a kernel from their addresses (see lower.py)."""
     types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
     return (ctypes.CFUNCTYPE(*types)(single),
-            ctypes.CFUNCTYPE(*types, ctypes.c_int64)(batch))
+            ctypes.CFUNCTYPE(*types, ctypes.c_int64)(block))
 
 
 def pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.compiler import target
+from dynamics_node.compiler.ctypes_call import Columns, pointers, run_blocks
 from dynamics_node.compiler.ctypes_call import functions as functions_at
-from dynamics_node.compiler.ctypes_call import pointers
-from dynamics_node.compiler.lower import lower
+from dynamics_node.compiler.lower import columns_of, lower
 from dynamics_node.compiler.operation_counts import (
     fused_products,
     instructions,
@@ -28,6 +28,7 @@ class Kernel(NamedTuple):
     lanes: int                           # states per block of a batch
     inputs: tuple[int, ...]              # sizes of the state inputs
     outputs: tuple[tuple[int, ...], ...]  # shapes of the results
+    columns: Columns | None              # None: a batch is written as rows
     operations: int                      # floating-point instructions of the program
 
 
@@ -56,7 +57,9 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
     fused = fused_products(program)
+    columns = columns_of(program, lanes, uniform, margins=1)
     description = {
+        'columns': None if columns is None else [columns[0], columns[1].tolist()],
         'lanes': lanes, 'operations': instructions(program, fused),
         'inputs': [size for name, size in program.inputs if name not in uniform],
         'outputs': [list(shape) for shape in program.shapes[:-1]],
@@ -86,33 +89,35 @@ def no_garbage_collection() -> Iterator[None]:
 def load(description: dict, code: bytes) -> Kernel | None:
     """Return the Kernel, or None if the code is damaged or fails its test."""
     try:
-        loaded = target.Loaded(code)
-        kernel = Kernel(loaded, description['lanes'], tuple(description['inputs']),
-                        tuple(map(tuple, description['outputs'])), description['operations'])
-        return kernel if _passes_test(loaded, description) else None
+        columns = description['columns']
+        kernel = Kernel(
+            target.Loaded(code), description['lanes'], tuple(description['inputs']),
+            tuple(map(tuple, description['outputs'])),
+            None if columns is None else (columns[0], np.array(columns[1], dtype=np.int32)),
+            description['operations'])
+        return kernel if _passes_test(kernel, description) else None
     except (RuntimeError, LookupError, TypeError, ValueError):
         return None  # invalid object code (LLVM raises RuntimeError), or invalid description
 
 
-def _passes_test(loaded, description):
+def _passes_test(kernel, description):
     """Return whether single and batch code give the expected results at the sample."""
     sample = [np.array(part) for part in description['sample']]
-    states = len(description['inputs'])
-    rows = description['lanes']
-    single, batch = functions_at(loaded.single, loaded.batch)
+    states, lanes = len(kernel.inputs), kernel.lanes
+    single, block = functions_at(kernel.code.single, kernel.code.block)
     one = [np.empty(max(1, len(part))) for part in description['expected']]
-    many = [np.empty((rows + 1) * len(part) + rows) for part in description['expected']]
-    batches = [np.concatenate([np.tile(part, rows + 1), np.zeros(rows)])
+    batches = [np.concatenate([np.tile(part, lanes + 1), np.zeros(lanes)])
                for part in sample[:states]]
-    bad = [single(pointers(sample), pointers(one)) != 0,
-           batch(pointers([*batches, *sample[states:]]), pointers(many), 1) != 0]
+    bad_batch, many = run_blocks(block, [*batches, *sample[states:]],
+                                 [(len(part),) for part in description['expected']], lanes, 1,
+                                 kernel.columns)
+    bad = [single(pointers(sample), pointers(one)) != 0, bad_batch != 0]
     if description['refused'] or not np.isfinite(np.concatenate(description['expected'])).all():
         return all(bad)  # no valid result at the sample: both must report it
     return not any(bad) and all(
         _agree(part, want, description['agreement'])
-        for got, all_rows, want in zip(one, many, map(np.array, description['expected']))
-        for part in (got[:len(want)], all_rows[:len(want)],
-                     all_rows[(rows - 1) * len(want):rows * len(want)]))
+        for got, rows, want in zip(one, many, map(np.array, description['expected']))
+        for part in (got[:len(want)], rows[0], rows[lanes - 1]))
 
 
 def _agree(got, want, agreement):

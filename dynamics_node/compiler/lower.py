@@ -1,13 +1,14 @@
 """Lower a program to LLVM IR: one function for a single state, one for a batch, in SIMD lanes.
 
     int64_t single(const double *const *in, double *const *out)
-    int64_t batch(const double *const *in, double *const *out, int64_t blocks)
+    int64_t block(const double *const *in, double *const *out, int64_t row)
 
-`in` and `out` hold one pointer per block of the program. `batch` takes `blocks` x `lanes` states,
-rows of C-contiguous arrays. Uniform inputs (gravity, friction, ...) are the same for all states.
+`in` and `out` hold one pointer per array of the program. `block` takes `lanes` states from a row of
+C-contiguous arrays on. Uniform inputs (gravity, friction, ...) are the same for all states.
 Rows are read `lanes` numbers at a time. The last load can pass the end of the row: the caller pads
 the last row. Stores of rows shorter than a register pass their end too; rows are stored in order,
 so that the next row overwrites the excess.
+Where there are many results, `out` holds one pointer, to memory for columns, see result_columns.py.
 Both return 0 if every number read and written is finite and every margin positive.
 Fused multiply-adds are selected by `fused_products`, not by LLVM, so that both functions give the
 same bits.
@@ -22,16 +23,17 @@ import numpy as np
 
 from dynamics_node.compiler.angle_symbols import angle_symbols
 from dynamics_node.compiler.graph import Op, Symbol
+from dynamics_node.compiler.input_columns import InputColumns, define_load_columns
 from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.operation_counts import fused_products, straight_line
+from dynamics_node.compiler.result_columns import ColumnStores, columns_of_symbols
 from dynamics_node.compiler.result_stores import ResultStores
-from dynamics_node.compiler.row_loops import RowMemory, RowStores, allocations, define_loops
+from dynamics_node.compiler.row_loops import RowMemory, RowStores, columns_of_rows, define_loops
 from dynamics_node.compiler.row_transposition import load_rows, row_pointers
 from dynamics_node.compiler.sincos import define_sincos
 from dynamics_node.compiler.slp_packing import NO_PACKING, PackEmitter, Packing, find_packs
 from dynamics_node.compiler.spill_slots import Place, SpillSlots
 from dynamics_node.compiler.trace import Program
-from dynamics_node.compiler.transposing_calls import Columns, define_transposing_calls
 
 # Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
 # the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
@@ -43,8 +45,8 @@ ANGLES = 4
 # register allocation. With 2 blocks, kernels of TALOS compile in 7 to 10 % less time than with half
 # a block, and run in 5 to 11 % less; 4 blocks are no clear gain, 16 are slower (measured).
 LONG, REGION = 6000, 2
-# A batch of a longer program, or of one that reads and writes more numbers per state, is transposed
-# by functions, see transposing_calls.py. In shorter ones the calls take more time (measured).
+# A batch of a longer program, or of one that reads and writes more numbers per state, has columns
+# of inputs and results in memory, see input_columns.py and result_columns.py.
 MANY_NUMBERS = 400
 # Module constants, since reading an attribute of an Enum is slow.
 _CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
@@ -74,7 +76,6 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
         *loops,
         _single(program, ir, lanes, uniform, margins, fused, packing),
         _block(program, ir, lanes, uniform, margins, fused),
-        _batch(lanes),
         '!0 = !{!"branch_weights", i32 1, i32 1000000}', ''])
 
 
@@ -97,10 +98,12 @@ def _single(program, ir, lanes, uniform, margins, fused, packing):
     bad_input = _not_finite(e, values.values())
     body = FunctionBody(program, e, values, fused, packing)
     body.sincos_of_inputs(min(lanes, ANGLES))
-    bad = _run(body, bad_input, margins, memory)
+    stores = (ResultStores(body, _out_blocks(program, e, margins)) if memory is None else
+              RowStores(body, memory, *program.row_inputs()))
+    bad = _run(body, stores, bad_input, margins)
     return '\n'.join([*e.tables, 'define i64 @single(ptr noalias %in, ptr noalias %out) {',
-                      *allocations(memory), *body.spills.allocations(), *e.lines,
-                      f'  ret i64 {bad}', '}'])
+                      *([f'  %rows = alloca [{memory.bytes} x i8], align 64'] if memory else []),
+                      *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
 def _load_single(program, e, uniform):
@@ -115,33 +118,55 @@ def _load_single(program, e, uniform):
 
 
 def _block(program, ir, lanes, uniform, margins, fused):
-    """Return @block: `lanes` states from row %row on; noinline, so that LLVM hoists nothing."""
+    """Return @block: `lanes` states from row %row on."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
-    by_call = _transposes_by_call(program, uniform, fused)
+    many = _has_columns(program, uniform)
     values: dict[int, str] = {}
-    columns = Columns(e)
+    columns = InputColumns(e)
     for (name, _), (pointer, first, size) in zip(program.inputs, _in_blocks(program, e)):
         wanted = {k - first: read[k] for k in range(first, first + size) if k in read}
-        if by_call and name not in uniform and size >= lanes:
+        if many and name not in uniform and size >= lanes:
             columns.load(row_pointers(e, pointer, size)[0], size, wanted)
         else:
             values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, [*values.values(), *columns.checks])
     body = FunctionBody(program, e, values, fused, columns=columns.places)
-    memory = None if program.rows is None else _row_memory(program, lanes, batch=True)
-    bad = _run(body, bad_input, margins, memory, by_call)
+    stores: ResultStores | ColumnStores | RowStores
+    memory = []
+    if program.rows is not None:
+        memory = ['  %rows = load ptr, ptr %out, align 8']
+        stores = RowStores(body, _row_memory(program, lanes, batch=True), *program.row_inputs())
+    elif many:
+        memory = ['  %columns = load ptr, ptr %out, align 8']
+        stores = ColumnStores(body, _results(program, margins)[0])
+    else:
+        stores = ResultStores(body, _out_blocks(program, e, margins))
+    bad = _run(body, stores, bad_input, margins)
     return '\n'.join([
-        *e.tables, *([define_transposing_calls(ir, lanes)] if by_call else []),
-        'define internal i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) noinline {',
-        *allocations(memory), *columns.allocations, *body.spills.allocations(), *e.lines,
-        f'  ret i64 {bad}', '}'])
+        *e.tables, *([define_load_columns(ir, lanes)] if many else []),
+        'define i64 @block(ptr noalias %in, ptr noalias %out, i64 %row) {', *memory,
+        *columns.allocations, *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
-def _transposes_by_call(program, uniform, fused):
+def columns_of(program: Program, lanes: int, uniform: Collection[str] = (), margins: int = 0
+               ) -> tuple[int, np.ndarray] | None:
+    """Return (size of the memory of @block, place of each result in it); None if it writes rows.
+
+    Arguments as in `lower`.
+    """
+    if program.rows is not None:
+        return columns_of_rows(_row_memory(program, lanes, batch=True))
+    if _has_columns(program, uniform):
+        return columns_of_symbols(_results(program, margins)[0], lanes)
+    return None
+
+
+def _has_columns(program, uniform):
     numbers = len(program.outputs) + sum(size for name, size in program.inputs
                                          if name not in uniform)
-    return numbers > MANY_NUMBERS or straight_line(program, fused) > LONG
+    return numbers > MANY_NUMBERS or (
+        len(program.symbols) > LONG and straight_line(program, fused_products(program)) > LONG)
 
 
 def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
@@ -158,45 +183,19 @@ def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _run(body, bad_input, margins, memory, by_call=False):
+def _run(body, stores, bad_input, margins):
     """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
-    if memory is None:
-        written, checked = _out_blocks(body.program, e, margins)
-        stores = ResultStores(body, written, by_call)
-    else:
-        checked = body.program.outputs[len(body.program.outputs) - body.program.size_of_last:]
-        stores = RowStores(body, memory, *body.program.row_inputs())
     body.run(stores)
     bad = e.line(f'or {mask} {stores.not_finite()}, {bad_input}')
-    for symbol in checked:
+    for symbol in _results(body.program, margins)[1]:
         low = e.line(f'fcmp ule {e.type} {body.value(symbol)}, {zero}')
         bad = e.line(f'or {mask} {bad}, {low}')
     if e.lanes > 1:
         packed = e.line(f'bitcast {mask} {bad} to i{e.lanes}')
         return e.line(f'zext i{e.lanes} {packed} to i64')
     return e.line(f'zext i1 {bad} to i64')
-
-
-def _batch(lanes):
-    return f"""define i64 @batch(ptr noalias %in, ptr noalias %out, i64 %blocks) {{
-entry:
-  %none = icmp sle i64 %blocks, 0
-  br i1 %none, label %done, label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %status = phi i64 [ 0, %entry ], [ %status.next, %loop ]
-  %row = mul i64 %i, {lanes}
-  %block.status = call i64 @block(ptr %in, ptr %out, i64 %row)
-  %status.next = or i64 %status, %block.status
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %blocks
-  br i1 %more, label %loop, label %done
-done:
-  %result = phi i64 [ 0, %entry ], [ %status.next, %loop ]
-  ret i64 %result
-}}"""
 
 
 def _inputs_to_read(program, uniform):
@@ -222,16 +221,21 @@ def _in_blocks(program: Program, e: Emitter) -> Iterator[tuple[str, int, int]]:
         first += size
 
 
+def _results(program, margins):
+    """Return (symbols of the results to write, those of the margins)."""
+    sizes = [int(np.prod(shape, dtype=int)) for shape in program.shapes]
+    last = len(program.outputs) - sum(sizes[len(sizes) - margins:])
+    return program.outputs[:last], program.outputs[last:]
+
+
 def _out_blocks(program, e, margins):
-    """Return the blocks to write, (pointer, symbols) each, and the symbols of the margins."""
+    """Return the arrays to write, (pointer, symbols) each."""
     blocks, first = [], 0
-    for shape in program.shapes:
+    for k, shape in enumerate(program.shapes[:len(program.shapes) - margins]):
         size = int(np.prod(shape, dtype=int))
-        blocks.append(program.outputs[first:first + size])
+        blocks.append((_pointer(e, '%out', k), program.outputs[first:first + size]))
         first += size
-    visible = len(blocks) - margins
-    written = [(_pointer(e, '%out', k), block) for k, block in enumerate(blocks[:visible])]
-    return written, [symbol for block in blocks[visible:] for symbol in block]
+    return blocks
 
 
 def _pointer(e, array, k):
@@ -257,7 +261,7 @@ class FunctionBody:
             if symbol.op is _SIN or symbol.op is _COS:
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._block_operations = 0  # in the current basic block
-        self._stores: ResultStores | RowStores | None = None
+        self._stores: ResultStores | ColumnStores | RowStores | None = None
         self.packs = PackEmitter(self, packing)
         self._extracted: set[int] = set()  # packed symbols that were extracted as scalars
 
@@ -274,7 +278,7 @@ class FunctionBody:
             self.spills.define(number, self.packs.extract(number))
         return self.spills.use(number)
 
-    def run(self, stores: ResultStores | RowStores) -> None:
+    def run(self, stores: ResultStores | ColumnStores | RowStores) -> None:
         """Emit all symbols that are not defined yet, and the stores of the results."""
         self._stores = stores
         for symbol in self.program.symbols:

@@ -20,7 +20,6 @@ from dynamics_node.compiler.row_transposition import (
     store_constants,
     store_vector,
 )
-from dynamics_node.compiler.transposing_calls import store_columns
 
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 MAX_CHECKED_SINGLY, CHECK_LANES = 64, 4
 MAX_CHECKED_INLINE = 256   # more are checked by a loop
 ACCUMULATORS = 4   # of the check: with one, each result would cost the latency of an addition
-# Vectors of zeros of one result that are stored without a loop; and bytes of a result of all lanes:
-# in a larger one, zeros and numbers of the same cache line would be written at different times.
-MAX_INLINE_ZEROS, MAX_LOOPED_BYTES = 4, 1 << 18
+MAX_INLINE_ZEROS = 4   # vectors of zeros of one result that are stored without a loop
 
 
 class _Chunk:
@@ -47,13 +44,9 @@ class _Chunk:
 class ResultStores:
     """Emits the stores of a function body, each chunk when it is complete, and their check."""
 
-    def __init__(self, body: FunctionBody, blocks: list[tuple[str, Sequence[Symbol]]],
-                 by_call: bool):
-        """Take (pointer, symbols) of each block; chunks already computed are stored at once.
-
-        :param by_call: whether functions transpose a batch, see transposing_calls.py.
-        """
-        self._body, self._e, self._by_call = body, body.e, by_call
+    def __init__(self, body: FunctionBody, blocks: list[tuple[str, Sequence[Symbol]]]):
+        """Take (pointer, symbols) of each block; chunks already computed are stored at once."""
+        self._body, self._e = body, body.e
         # sums of 0 x over all results, NaN where one is not finite
         self._sums = [body.e.dialect.const(0.0, body.e.lanes)] * ACCUMULATORS
         self._incomplete: dict[int, list[_Chunk]] = {}  # number of a symbol -> its chunks
@@ -78,7 +71,7 @@ class ResultStores:
         else:   # the places of a chunk
             starts = [start for start in range(0, len(symbols) - width + 1, width)
                       if all(zero[start:start + width])]
-        if len(starts) <= MAX_INLINE_ZEROS or 8 * e.lanes * len(symbols) > MAX_LOOPED_BYTES:
+        if len(starts) <= MAX_INLINE_ZEROS:
             return set()
         name, kind = f'zeros{e.lanes}.{block}', e.dialect.type(width)
         e.tables.append(table(name, [8 * start for start in starts]))
@@ -128,10 +121,6 @@ class ResultStores:
         if all(symbol.op is Op.CONST for symbol in chunk.symbols):
             store_constants(self._e, chunk.rows, chunk.start,
                             [symbol.args[0] for symbol in chunk.symbols])
-        elif self._by_call and 2 * chunk.size >= lanes:
-            total = store_columns(self._e, chunk.rows[0], chunk.size, chunk.start, values)
-            self._replace_oldest(self._e.binary('fadd', self._sums[0], total))
-            return
         else:
             store_chunk(self._e, chunk.rows, chunk.size, chunk.start, values)
         zero = self._e.dialect.const(0.0, self._e.lanes)

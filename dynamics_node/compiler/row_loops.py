@@ -1,10 +1,11 @@
 """Emit the loops that carry out a RowProgram, and the stores into their memory.
 
-The straight-line code writes the coefficients and the first rows into memory on the stack; a
-function of its own then runs the statements, in a table of the object code, and writes the results.
-A single state has the columns of a row in the lanes, a batch the states. The results of both are
-the same bits: each statement is the same chain of fused multiply-adds. The statements of a single
-state can be written out, see row_unrolling.py.
+The straight-line code writes the coefficients and the first rows into memory; a function of its own
+then runs the statements, in a table of the object code. A single state has the columns of a row in
+the lanes, the memory on the stack, and writes its results. A batch has the states in the lanes and
+the memory of its caller, who reads the results there, see batch.h. The results of both are the same
+bits: each statement is the same chain of fused multiply-adds. The statements of a single state can
+be written out, see row_unrolling.py.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dynamics_node.compiler.ir_loops import at, entry, loop, table, times
 from dynamics_node.compiler.ir_text import Dialect
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
-from dynamics_node.compiler.row_transposition import chunks_of, store_chunk, store_vector
+from dynamics_node.compiler.row_transposition import chunks_of, store_vector
 from dynamics_node.compiler.row_unrolling import (
     broadcast,
     emit_mirror,
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
 
 # Vectors of a row that a statement computes at once: the latency of an addition is hidden, and the
-# registers suffice (16 with AVX2: 8 sums, a coefficient, loads).
-MOST_SUMS = 8
+# registers suffice (16 with AVX2: 8 sums, 4 checks, a coefficient, loads). Of 8 lanes, which only
+# AVX-512 has with its 32 registers, 13 take 5 % less time than 8 (measured).
+MOST_SUMS, MOST_SUMS_OF_8_LANES = 8, 13
 MOST_LANES = 8
 MIN_COLUMNS = MOST_LANES   # of a row
-MOST_BYTES = 2 << 20       # of the memory: the stack of a thread has 8 MB on Linux
+MOST_BYTES = 2 << 20       # of the memory of a batch, which should fit a cache
 
 
 class RowMemory:
@@ -52,7 +54,8 @@ class RowMemory:
         self.item = 8 * lanes if batch else 8    # bytes of one number, of all states
         vectors = rows.columns if batch else -(-rows.columns // lanes)
         self.unrolled = not batch and is_unrolled(rows, lanes)
-        self.blocks = vectors if self.unrolled else -(-vectors // MOST_SUMS)
+        most = MOST_SUMS_OF_8_LANES if batch and lanes == MOST_LANES else MOST_SUMS
+        self.blocks = vectors if self.unrolled else -(-vectors // most)
         self.sums = -(-vectors // self.blocks)   # vectors of a block
         self.columns = self.sums * (1 if batch else lanes)   # of a block
         self.row = self.blocks * self.sums * 8 * lanes
@@ -64,8 +67,8 @@ class RowMemory:
         return self.start + slot * self.row
 
 
-def fits_stack(program: Program) -> bool:
-    """Return whether rows are long enough, and their memory is small enough for the stack."""
+def fits_memory(program: Program) -> bool:
+    """Return whether rows are long enough, and their memory is small enough."""
     rows = program.rows
     return (rows is not None and rows.columns >= MIN_COLUMNS and RowMemory(
         rows, len(program.row_inputs()[0]), MOST_LANES, batch=True).bytes <= MOST_BYTES)
@@ -104,8 +107,8 @@ class RowStores:
     def not_finite(self) -> str:
         """Emit the call of the loops; return the mask of lanes where a result is not finite."""
         vector = self._e.of_width(self._memory.lanes)
-        row = ', i64 %row' if self._memory.batch else ''
-        total = vector.line(f'call {vector.type} @solve{self._e.lanes}(ptr %rows, ptr %out{row})')
+        out = '' if self._memory.batch else ', ptr %out'
+        total = vector.line(f'call {vector.type} @solve{self._e.lanes}(ptr %rows{out})')
         zero = vector.dialect.const(0.0, vector.lanes)
         mask = vector.line(f'fcmp uno {vector.type} {total}, {zero}')
         if self._memory.batch:
@@ -114,9 +117,17 @@ class RowStores:
         return vector.line(f'icmp ne i{vector.lanes} {bits}, 0')
 
 
-def allocations(memory: RowMemory | None) -> list[str]:
-    """Return the alloca of the memory, for the head of the function; none without memory."""
-    return [f'  %rows = alloca [{memory.bytes} x i8], align 64'] if memory else []
+def columns_of_rows(memory: RowMemory) -> tuple[int, np.ndarray]:
+    """Return (size of the memory, place of each result of a batch in it), both in numbers."""
+    columns = np.arange(memory.rows.columns)
+    places = []
+    for slots, symmetric in zip(memory.rows.results, memory.rows.symmetric):
+        starts = np.array([memory.slot(slot) for slot in slots])
+        entries = starts[:, None] + columns * memory.item
+        places.append(np.where(np.tri(len(slots), dtype=bool), entries.T, entries) if symmetric
+                      else entries)
+    numbers = np.concatenate([part.ravel() for part in places]) // 8
+    return memory.bytes // 8, numbers.astype(np.int32)
 
 
 def define_loops(ir: Dialect, memory: RowMemory) -> str:
@@ -131,8 +142,9 @@ def define_loops(ir: Dialect, memory: RowMemory) -> str:
               table(f'ends{name}', np.cumsum([len(listed) for _, listed in statements])),
               table(f'factors{name}', [factor * memory.item for factor, _ in terms]),
               table(f'sources{name}', [memory.slot(slot) for _, slot in terms]),
-              *(table(f'result{name}.{k}', [memory.slot(slot) for slot in slots])
-                for k, slots in enumerate(rows.results))]
+              *([] if memory.batch else
+                [table(f'result1.{k}', [memory.slot(slot) for slot in slots])
+                 for k, slots in enumerate(rows.results)])]
     return '\n'.join([*tables, _clear(ir, memory, name), _solve(ir, memory, name)])
 
 
@@ -161,45 +173,60 @@ def _clear(ir, memory, name):
 
 
 def _solve(ir, memory, name):
-    """Return @solve: run all statements on each block of columns, then write the results."""
+    """Return @solve: run all statements on each block of columns.
+
+    It also checks all rows of a batch, or writes and checks the results of a single state.
+    """
     e = ir.emitter(memory.lanes, 't')
     width, zero = 8 * e.lanes, e.dialect.const(0.0, e.lanes)
 
     def block(number, done):
+        first, begin, *checks = done
         shifted = at(e, '%rows', times(e, number, memory.sums * width))
 
-        def statement(number, begin):
+        def statement(number, done):
+            begin, *checks = done
+
             def term(number, sums):
                 factor = _factor(e, memory, at(e, '%rows', entry(e, f'factors{name}', number)))
                 source = at(e, shifted, entry(e, f'sources{name}', number))
                 return [e.fma(factor, load(e, at(e, source, str(k * width))), total)
                         for k, total in enumerate(sums)]
             end = entry(e, f'ends{name}', number)
-            sums = loop(e, end, term, begin[0], [(e.type, zero)] * memory.sums)
+            sums = loop(e, end, term, begin, [(e.type, zero)] * memory.sums)
             target = at(e, shifted, entry(e, f'targets{name}', number))
             for k, total in enumerate(sums):
                 e.lines.append(f'  store {e.type} {total}, ptr {at(e, target, str(k * width))}, '
                                'align 8')
-            return [end]
+                checks = [*checks[1:], e.fma(total, zero, checks[0])] if checks else []
+            return [end, *checks]
         end = entry(e, f'blocks{name}', number)
-        return [end, *loop(e, end, statement, done[0], [('i64', done[1])])]
+        return [end, *loop(e, end, statement, first,
+                           [('i64', begin), *((e.type, check) for check in checks)])]
+    checks = [(e.type, zero)] * (ACCUMULATORS if memory.batch else 0)
     if memory.unrolled:
         emit_statements(e, memory)
     else:
-        loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2)
-    sums = [zero] * ACCUMULATORS
-    for k in range(len(memory.rows.results)):
-        if memory.rows.symmetric[k] and memory.unrolled:
-            emit_mirror(e, memory, memory.rows.results[k])
-        elif memory.rows.symmetric[k]:
-            _mirror(e, memory, f'result{name}.{k}', k)
-        sums = _write(e, memory, f'result{name}.{k}', k, sums)
+        _, _, *totals = loop(e, str(memory.blocks), block, sums=[('i64', '0')] * 2 + checks)
+    sums = totals if memory.batch else _written(e, memory)
     total = sums[0]
     for other in sums[1:]:
         total = e.binary('fadd', total, other)
-    row = ', i64 %row' if memory.batch else ''
-    return '\n'.join([f'define internal {e.type} @solve{name}(ptr noalias %rows, ptr noalias %out'
-                      f'{row}) noinline {{', *e.lines, f'  ret {e.type} {total}', '}'])
+    out = '' if memory.batch else ', ptr noalias %out'
+    return '\n'.join([f'define internal {e.type} @solve{name}(ptr noalias %rows{out}) noinline {{',
+                      *e.lines, f'  ret {e.type} {total}', '}'])
+
+
+def _written(e, memory):
+    """Emit the copy of the results of a single state to their places; return sums of 0 x them."""
+    sums = [e.dialect.const(0.0, e.lanes)] * ACCUMULATORS
+    for k, slots in enumerate(memory.rows.results):
+        if memory.rows.symmetric[k] and memory.unrolled:
+            emit_mirror(e, memory, slots)
+        elif memory.rows.symmetric[k]:
+            _mirror(e, memory, f'result1.{k}', k)
+        sums = _write(e, memory, f'result1.{k}', k, sums)
+    return sums
 
 
 def _factor(e, memory, address):
@@ -211,16 +238,14 @@ def _factor(e, memory, address):
 
 def _mirror(e, memory, table, result):
     """Emit entry (i, j) = entry (j, i) for j < i."""
-    kind = e.dialect.type(e.lanes if memory.batch else 1)
-
     def row(i, _):
         own, column = at(e, '%rows', entry(e, table, i)), times(e, i, memory.item)
 
         def copy(j, _):
             other = at(e, '%rows', entry(e, table, j))
-            value = e.line(f'load {kind}, ptr {at(e, other, column)}, align 8')
+            value = e.line(f'load double, ptr {at(e, other, column)}, align 8')
             address = at(e, own, times(e, j, memory.item))
-            e.lines.append(f'  store {kind} {value}, ptr {address}, align 8')
+            e.lines.append(f'  store double {value}, ptr {address}, align 8')
             return ()
         loop(e, i, copy)
         return ()
@@ -233,21 +258,13 @@ def _write(e, memory, table, result, sums):
     pointer = e.line(f'getelementptr ptr, ptr %out, i64 {result}')
     pointer = e.line(f'load ptr, ptr {pointer}, align 8')
     zero = e.dialect.const(0.0, e.lanes)
-    size = 8 * columns
-    states = [at(e, pointer, times(e, e.line(f'add i64 %row, {lane}'), rows * size))
-              for lane in range(e.lanes)] if memory.batch else [pointer]
 
     def row(k, sums):
-        source, shift = at(e, '%rows', entry(e, table, k)), times(e, k, size)
-        targets = [at(e, state, shift) for state in states]
+        source = at(e, '%rows', entry(e, table, k))
+        target = at(e, pointer, times(e, k, 8 * columns))
         for chunk in chunks_of(columns, e.lanes):
-            if memory.batch:
-                values = [load(e, at(e, source, str(column * memory.item))) for column in chunk]
-                store_chunk(e, targets, columns, chunk.start, values)
-            else:
-                values = [load(e, at(e, source, str(8 * chunk.start)))]
-                store_vector(e, targets[0], chunk.start, e.type, values[0])
-            for value in values:
-                sums = [*sums[1:], e.fma(value, zero, sums[0])]
+            value = load(e, at(e, source, str(8 * chunk.start)))
+            store_vector(e, target, chunk.start, e.type, value)
+            sums = [*sums[1:], e.fma(value, zero, sums[0])]
         return sums
     return loop(e, str(rows), row, sums=[(e.type, total) for total in sums])

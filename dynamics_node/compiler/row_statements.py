@@ -182,9 +182,8 @@ class Rows:
         return number
 
     def _written(self, number):
-        """Return the number of a row of a result; straight-line code writes no blocks of zeros."""
-        zeros = any(is_const(entry, 0.0) for entry in self._first.get(number, ()))
-        return self.add({number: 1.0}) if zeros else number
+        """Return the number of a row of a result: a statement writes it, zeros and all."""
+        return self.add({number: 1.0}) if number in self._first else number
 
     def program(self, results: Sequence[np.ndarray]
                 ) -> tuple[RowProgram, list[Symbol], list[Symbol]]:

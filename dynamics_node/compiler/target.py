@@ -72,7 +72,7 @@ def compile_ir(text: str, large: bool = False) -> bytes:
 class Loaded:
     """Object code in memory, as long as this object lives.
 
-    :ivar single, batch: addresses of the two functions, see lower.py.
+    :ivar single, block: addresses of the two functions, see lower.py.
     """
 
     _count = 0
@@ -86,12 +86,12 @@ class Loaded:
             # and LLVM ends the process.
             self._jit = llvm.create_lljit_compiler(machine, use_jit_link=True)
             builder = llvm.JITLibraryBuilder().add_object_img(code)
-            for name in ('single', 'batch'):
+            for name in ('single', 'block'):
                 builder.export_symbol(name)
             for name in ('sin', 'cos'):
                 builder.import_symbol(name, _libm(name))
             self._library = builder.link(self._jit, f'kernel{Loaded._count}')
-            self.single, self.batch = self._library['single'], self._library['batch']
+            self.single, self.block = self._library['single'], self._library['block']
 
 
 def _libm(name):

@@ -114,8 +114,9 @@ def _function(kernel, backwards, coefficients):
     def in_numpy(x, state):
         y, after = _filtered(x.T, state.T, coefficients, backwards)[:2]
         return y.T.copy(), after.T.copy()
-    return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                  kernel.outputs, (coefficients,), in_numpy, 1 << 40, 1, kernel.code)
+    return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
+                  kernel.outputs, kernel.columns, (coefficients,), in_numpy, 1 << 40, 1,
+                  kernel.code)
 
 
 @lru_cache(maxsize=2)

@@ -9,7 +9,7 @@ from dynamics_node.compiler import cache, target
 from dynamics_node.compiler.graph import TooManySymbols
 from dynamics_node.compiler.kernel import Kernel, load, lowered, no_garbage_collection
 from dynamics_node.compiler.operation_counts import instructions
-from dynamics_node.compiler.row_loops import MIN_COLUMNS, fits_stack
+from dynamics_node.compiler.row_loops import MIN_COLUMNS, fits_memory
 from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.anchors import has_anchor
 from dynamics_node.constrained.constraint import size
@@ -115,7 +115,7 @@ def program_of(model: Model, key: KernelKey) -> Program:
         forms = _forms(model, key)
         if key.spec.solves and model.nv >= MIN_COLUMNS:
             looped = trace(functions(forms[-1], key, in_loops=True)[0], shapes)
-            if instructions(looped) * model.nv > IN_LOOPS and fits_stack(looped):
+            if instructions(looped) * model.nv > IN_LOOPS and fits_memory(looped):
                 others = [trace(functions(form, key, in_loops=True)[0], shapes)
                           for form in forms[:-1]]
                 return _shortest([looped, *others])

@@ -125,8 +125,8 @@ class Dispatcher:
             self._install(key.kernel, lambda fallback: self._bind(kernel, key, fallback))
 
     def _bind(self, kernel, key, fallback):
-        return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                      kernel.outputs, uniform_values(self.model, key), fallback,
+        return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
+                      kernel.outputs, kernel.columns, uniform_values(self.model, key), fallback,
                       _two_threads_from(kernel), self._threads, kernel.code, key.spec.result)
 
     def _refused(self, key, states, out=None):

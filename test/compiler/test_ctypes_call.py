@@ -137,31 +137,30 @@ def test_only_blocks_followed_by_a_row_are_written_in_place(lanes, size, thresho
     """The code rounds a row up to whole registers: it never writes beyond the end of the result."""
     calls, spill = [], -size % lanes if 2 * size >= lanes else 0
 
-    def spy(ins, outs, blocks):
-        calls.append((outs[0], blocks))
-        numbers = blocks * lanes * size
-        if blocks:
-            source = (ctypes.c_double * numbers).from_address(ins[0])
-            goal = (ctypes.c_double * (numbers + spill)).from_address(outs[0])
-            goal[:numbers] = source[:]
-            goal[numbers:] = [-1.0] * spill
+    def spy(ins, outs, row):
+        calls.append(outs[0] + 8 * row * size)
+        numbers = lanes * size
+        source = (ctypes.c_double * numbers).from_address(ins[0] + 8 * row * size)
+        goal = (ctypes.c_double * (numbers + spill)).from_address(calls[-1])
+        goal[:numbers] = source[:]
+        goal[numbers:] = [-1.0] * spill
         return 0
 
     pointers = ctypes.POINTER(ctypes.c_void_p)
-    batch = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(spy)
-    call = Caller(0, ctypes.cast(batch, ctypes.c_void_p).value, lanes, (size,), ((size,),), (),
-                  None, threshold, 3, None)
+    block = ctypes.CFUNCTYPE(ctypes.c_int64, pointers, pointers, ctypes.c_int64)(spy)
+    call = Caller(0, ctypes.cast(block, ctypes.c_void_p).value, lanes, (size,), ((size,),), None,
+                  (), None, threshold, 3, None)
     for n in range(1, 41):
         calls.clear()
         x = np.random.default_rng(n).normal(size=(n, size))
         result = call(x)
         np.testing.assert_array_equal(result, x)
         start, stop = result.ctypes.data, result.ctypes.data + result.nbytes
-        for address, blocks in calls:
-            if start <= address < stop and blocks:
-                assert address + 8 * (blocks * lanes * size + spill) <= stop
-        assert len(calls) == (2 * min(3, max(1, n // lanes)) if threshold == 1 else 2)
-        assert sum(blocks for _, blocks in calls) == -(-n // lanes)
+        in_place = [address for address in calls if start <= address < stop]
+        assert all(address + 8 * (lanes * size + spill) <= stop for address in in_place)
+        assert len(calls) == -(-n // lanes)
+        parts = min(3, max(1, n // lanes)) if threshold == 1 else 1
+        assert len(calls) - len(in_place) == parts
 
 
 @pytest.mark.parametrize('lanes', LANES)
@@ -244,9 +243,14 @@ def test_code_lives_as_long_as_its_caller():
     assert code() is None
 
 
-def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), threshold=NEVER, threads=1,
-              **named):
-    return Caller(0, 0, lanes, inputs, outputs, uniforms, None, threshold, threads, None, **named)
+def caller_of(lanes=4, inputs=(1,), outputs=((1,),), columns=None, uniforms=(), threshold=NEVER,
+              threads=1, **named):
+    return Caller(0, 0, lanes, inputs, outputs, columns, uniforms, None, threshold, threads, None,
+                  **named)
+
+
+def places(*numbers):
+    return np.array(numbers, dtype=np.int32)
 
 
 @pytest.mark.parametrize('wrong', [
@@ -254,16 +258,21 @@ def caller_of(lanes=4, inputs=(1,), outputs=((1,),), uniforms=(), threshold=NEVE
     {'lanes': 9}, {'lanes': 0}, {'lanes': -1}, {'inputs': [1]}, {'inputs': ('1',)},
     {'outputs': ((1, 1, 1, 1),)}, {'outputs': (3,)}, {'outputs': ((1.5,),)}, {'uniforms': ([1.0],)},
     {'uniforms': (G.astype(np.float32),)}, {'uniforms': (np.repeat(G, 2)[::2],)}, {'named': 1},
-    {'inputs': (-1,)}, {'outputs': ((-1,),)}, {'threshold': 0}, {'threads': 0}], ids=str)
+    {'inputs': (-1,)}, {'outputs': ((-1,),)}, {'threshold': 0}, {'threads': 0},
+    {'columns': (4, places(-1))}, {'columns': (4, places(1))}, {'columns': (3, places(0))},
+    {'columns': (-1, places(0))}, {'columns': (4, places(0, 0))}, {'columns': (4, places())},
+    {'columns': (4, np.zeros(1))}, {'columns': (4, places(0)[:, None])}, {'columns': (4, [0])},
+    {'columns': places(0)}, {'columns': (1, places(0)), 'lanes': 1}], ids=str)
 def test_a_caller_of_the_wrong_shape_cannot_be_made(wrong):
     """An error, not a crash."""
     caller_of()
+    caller_of(columns=(4, places(0)))
     with pytest.raises((TypeError, ValueError)):
         caller_of(**wrong)
 
 
 def test_a_caller_without_arguments_cannot_be_made():
-    """It has ten arguments."""
+    """It has eleven arguments."""
     with pytest.raises(TypeError):
         Caller()
 
@@ -280,8 +289,8 @@ class Three(NamedTuple):
 def test_several_results_are_returned_in_the_given_tuple_type(kernel, states, name):
     """A NamedTuple made in C has fields, can be pickled, and outlives the call."""
     x, y = states
-    call = CALLERS[name](kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                         kernel.outputs, (G,), None, NEVER, 1, kernel.code, Three)
+    call = CALLERS[name](kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
+                         kernel.outputs, None, (G,), None, NEVER, 1, kernel.code, Three)
     for result in (call(x[0], y[0]), call(x, y)):
         assert type(result) is Three
         assert result.shifted is result[0]
@@ -295,8 +304,8 @@ def test_several_results_are_returned_in_the_given_tuple_type(kernel, states, na
 
 def test_only_tuple_types_are_accepted(kernel):
     """Anything else would be written beyond its end."""
-    arguments = (kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                 kernel.outputs, (G,), None, NEVER, 1, kernel.code)
+    arguments = (kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
+                 kernel.outputs, None, (G,), None, NEVER, 1, kernel.code)
     for kind in (list, 3, Three(1, 2, 3)):
         with pytest.raises(TypeError):
             Caller(*arguments, kind)

@@ -89,12 +89,6 @@ def test_at_most_one_register_is_written_past_the_end(rows):
     assert all(one[-1] == SENTINEL and (one[:-1] != SENTINEL).all() for one in singles)
 
 
-def test_a_batch_of_no_blocks_does_nothing(rows):
-    """Not even a read."""
-    nowhere = [np.zeros(0)] * 10
-    assert rows.batch(nowhere, nowhere, 0) == 0
-
-
 @pytest.fixture(scope='module')
 def forward(target):
     """The longest kernel of a real arm: sines, divisions, margins, several basic blocks."""

@@ -71,27 +71,26 @@ def test_nothing_is_written_beyond_the_results():
     """Neither before nor after them, in a single state and in a batch."""
     for n, lanes in ((8, 8), (9, 8), (9, 2)):
         kernel = kernel_of(n, lanes)
-        states = np.random.default_rng(1).normal(size=(lanes + 1, n * n + n))
-        for rows in (1, lanes):
+        states = np.random.default_rng(1).normal(size=(lanes + 3, n * n + n))
+        for rows in (1, lanes, lanes + 3):
             results = [np.full(rows * n * n + 16, 7.0) for _ in range(3)]
-            inputs = [np.append(states[:rows].ravel(), np.zeros(8)), np.ones(rows + 8)]
-            places = [result[8:] for result in results]
-            status = (kernel.single(inputs, places) if rows == 1 else
-                      kernel.batch(inputs, places, 1))
-            assert status == 0
+            shape = (n, n) if rows == 1 else (rows, n, n)
+            inputs = states[0] if rows == 1 else states[:rows], np.ones(shape[:-2] + (1,))
+            out = tuple(result[8:-8].reshape(shape) for result in results)
+            assert kernel.caller()(*inputs, out=out) is not FROM_FALLBACK
             for result in results:
                 assert (result[:8] == 7.0).all()
                 assert (result[-8:] == 7.0).all()
                 assert (result[8:-8] != 7.0).all()
 
 
-def test_memory_is_limited_to_what_a_stack_has(monkeypatch):
+def test_memory_is_limited(monkeypatch):
     """A program whose rows would need more is compiled without loops, see kernels/build.py."""
     program = kernel_of(9).program
-    assert row_loops.fits_stack(program)
-    assert not row_loops.fits_stack(program._replace(rows=None))
+    assert row_loops.fits_memory(program)
+    assert not row_loops.fits_memory(program._replace(rows=None))
     monkeypatch.setattr(row_loops, 'MOST_BYTES', 10_000)
-    assert not row_loops.fits_stack(program)
+    assert not row_loops.fits_memory(program)
 
 
 def test_a_row_shorter_than_a_register_is_refused():

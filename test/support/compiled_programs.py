@@ -7,7 +7,7 @@ import numpy as np
 from dynamics_node import Robot
 from dynamics_node.compiler import ctypes_call, target
 from dynamics_node.compiler._call import Caller
-from dynamics_node.compiler.lower import lower
+from dynamics_node.compiler.lower import columns_of, lower
 from dynamics_node.compiler.trace import check, trace
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels.keys import key_of
@@ -47,12 +47,13 @@ class Kernel:
         self.inputs = tuple(size for name, size in self.program.inputs
                             if name not in self.uniform)
         self.outputs = self.program.shapes[:len(self.program.shapes) - margins]
+        self.columns = columns_of(self.program, lanes, tuple(self.uniform), margins)
 
     def caller(self, kind='call.c', fallback=fallback, threshold=NEVER, owner=None, threads=2):
         """Return a Caller of one of the two kinds."""
-        return CALLERS[kind](self.code.single, self.code.batch, self.lanes, self.inputs,
-                             self.outputs, tuple(self.uniform.values()), fallback, threshold,
-                             threads, owner or self.code)
+        return CALLERS[kind](self.code.single, self.code.block, self.lanes, self.inputs,
+                             self.outputs, self.columns, tuple(self.uniform.values()), fallback,
+                             threshold, threads, owner or self.code)
 
     def single(self, inputs, outputs):
         """Run on one state, straight on the arrays; return what the code returns."""
@@ -62,7 +63,10 @@ class Kernel:
     def batch(self, inputs, outputs, blocks):
         """Run on blocks of states, straight on the arrays; return what the code returns."""
         call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-        return call(self.code.batch)(*map(pointers, (inputs, outputs)), blocks)
+        status = 0
+        for row in range(0, blocks * self.lanes, self.lanes):
+            status |= call(self.code.block)(*map(pointers, (inputs, outputs)), row)
+        return status
 
 
 def kernel_of_arm(kernel, target):
@@ -77,8 +81,9 @@ def kernel_of_arm(kernel, target):
 
 def caller_of(kernel, model, key):
     """Return the Caller of a Kernel as build.py makes them."""
-    return Caller(kernel.code.single, kernel.code.batch, kernel.lanes, kernel.inputs,
-                  kernel.outputs, uniform_values(model, key), fallback, NEVER, 1, kernel.code)
+    return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
+                  kernel.outputs, kernel.columns, uniform_values(model, key), fallback, NEVER, 1,
+                  kernel.code)
 
 
 def pointers(arrays):

@@ -1,11 +1,11 @@
-"""Transpose the rows of a batch in functions that a kernel calls: its own code stays short.
+"""Load the inputs of a large batch as columns, by a function that the kernel calls.
 
-Written out, a transposition of 8 states has 24 shuffles per 8 numbers of a row: half of the time of
-LLVM for a batch of the mass matrix of a humanoid (measured). Each function also returns the sum of
-0 x each of its numbers: not finite where one of them is not, lane by lane.
+It transposes the rows of the states in a loop: written out, a transposition of 8 states has 24
+shuffles per 8 numbers of a row. It also returns the sum of 0 x each number: not finite where one of
+them is not, lane by lane.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from dynamics_node.compiler.ir_loops import at, loop, times
 from dynamics_node.compiler.ir_text import Dialect, Emitter
@@ -13,12 +13,7 @@ from dynamics_node.compiler.row_transposition import transpose
 from dynamics_node.compiler.spill_slots import Place
 
 
-def define_transposing_calls(ir: Dialect, lanes: int) -> str:
-    """Return the functions @load_columns and @store_columns."""
-    return '\n'.join([_define_load(ir, lanes), _define_store(ir, lanes)])
-
-
-class Columns:
+class InputColumns:
     """Emits the calls that load columns of inputs into memory on the stack.
 
     :ivar places: {number of a symbol: place of its column}.
@@ -39,28 +34,15 @@ class Columns:
         :param size: length of a row, at least `lanes`.
         :param wanted: {column: symbol number}.
         """
-        e, to = self._e, f'%columns{len(self.checks)}'
+        e, to = self._e, f'%inputs{len(self.checks)}'
         self.allocations.append(f'  {to} = alloca [{size} x {e.type}], align {8 * e.lanes}')
         self.checks.append(e.line(f'call {e.type} @load_columns(ptr {row}, i64 {size}, '
                                   f'i64 {-(-size // e.lanes)}, ptr {to})'))
         self.places.update({number: (to, 8 * e.lanes * k) for k, number in wanted.items()})
 
 
-def store_columns(e: Emitter, row: str, size: int, start: int, values: Sequence[str]) -> str:
-    """Emit a call that stores adjacent columns, row after row; return the sum of 0 x them.
-
-    :param row: address of the first row.
-    :param size: length of a row.
-    :param start: number of the first column.
-    :param values: at most `lanes` columns; fewer are filled up, as in row_transposition.py.
-    """
-    full = [*values, *[values[-1]] * (e.lanes - len(values))]
-    listed = ', '.join(f'{e.type} {value}' for value in full)
-    return e.line(f'call {e.type} @store_columns({listed}, ptr {at(e, row, 8 * start)}, '
-                  f'i64 {8 * size})')
-
-
-def _define_load(ir, lanes):
+def define_load_columns(ir: Dialect, lanes: int) -> str:
+    """Return the function @load_columns."""
     e = ir.emitter(lanes, 't')
     zero = ir.const(0.0, lanes)
     last = e.line(f'sub i64 %size, {lanes}')
@@ -83,20 +65,6 @@ def _define_load(ir, lanes):
     return '\n'.join([
         f'define internal {e.type} @load_columns(ptr noalias %from, i64 %size, i64 %chunks, '
         'ptr noalias %to) noinline {', *e.lines, f'  ret {e.type} {total}', '}'])
-
-
-def _define_store(ir, lanes):
-    e = ir.emitter(lanes, 't')
-    columns = [f'%column{k}' for k in range(lanes)]
-    address = '%to'
-    for k, row in enumerate(transpose(e, columns)):
-        if k:
-            address = e.line(f'getelementptr i8, ptr {address}, i64 %stride')
-        e.lines.append(f'  store {e.type} {row}, ptr {address}, align 8')
-    total = _zero_times(e, columns, ir.const(0.0, lanes))
-    listed = ', '.join(f'{e.type} {column}' for column in columns)
-    return '\n'.join([f'define internal {e.type} @store_columns({listed}, ptr %to, i64 %stride) '
-                      'noinline {', *e.lines, f'  ret {e.type} {total}', '}'])
 
 
 def _zero_times(e, values, total):

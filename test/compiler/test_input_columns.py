@@ -1,13 +1,14 @@
-"""Test batches that functions of the kernel transpose: rows of many sizes, and their checks."""
+"""Test batches with columns of inputs and results: rows of many sizes, and their checks."""
 
 import itertools
 
 import numpy as np
 import pytest
-from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel, kernel_of_arm
+from support.compiled_programs import CALLERS, FMA, FROM_FALLBACK, LANES, Kernel, kernel_of_arm
 
 from dynamics_node.compiler import lower as module
-from dynamics_node.compiler.lower import lower
+from dynamics_node.compiler.ctypes_call import ALIGNMENT
+from dynamics_node.compiler.lower import columns_of, lower
 
 SIZES = 1, 2, 3, 4, 5, 7, 8, 9, 16, 19
 
@@ -21,21 +22,22 @@ def changed(*blocks):
 @pytest.fixture(scope='module', params=itertools.product(LANES, FMA),
                 ids=lambda p: f'{p[0]} lanes{"" if p[1] else " without fma"}')
 def kernel(request):
-    """A kernel that calls the functions, with a block of each size."""
+    """A kernel with columns, of a block of each size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, 'MANY_NUMBERS', 0)
         made = Kernel(changed, {f'x{size}': (size,) for size in SIZES}, *request.param)
     assert made.text.count('@load_columns(') == 1 + sum(size >= made.lanes for size in SIZES)
-    assert '@store_columns(' in made.text
+    assert made.columns is not None
     return made
 
 
-def test_rows_of_many_sizes_are_read_and_written(kernel):
+@pytest.mark.parametrize('kind', CALLERS)
+def test_rows_of_many_sizes_are_read_and_written(kernel, kind):
     """Batches of 1 to 25 states and single states, to the bit."""
     rng = np.random.default_rng(0)
     full = [rng.normal(size=(25, size)) for size in SIZES]
     want = [np.stack([changed(row)[0] for row in x]) for x in full]
-    call = kernel.caller()
+    call = kernel.caller(kind)
     for n in range(1, 26):
         for got, expected in zip(call(*(x[:n] for x in full)), want, strict=True):
             np.testing.assert_array_equal(got, expected[:n])
@@ -47,32 +49,37 @@ def test_every_number_that_is_not_finite_is_found_in_its_own_state(kernel):
     """The status of a block has one bit per state: of the state with the number, and no other."""
     lanes = kernel.lanes
     ins = [np.ones((lanes + 1, size)) for size in SIZES]   # a row more: the caller pads the last
-    outs = [np.empty((lanes + 1) * (size + 1) + lanes) for size in SIZES]
-    assert kernel.batch(ins, outs, 1) == 0
+    memory = [aligned(kernel.columns[0])]
+    assert kernel.batch(ins, memory, 1) == 0
     for number, block in enumerate(ins):
         for column, lane in itertools.product(range(block.shape[1]), range(lanes)):
             block[lane, column] = (np.nan, np.inf)[column % 2]
-            assert kernel.batch(ins, outs, 1) == 1 << lane, (number, column, lane)
+            assert kernel.batch(ins, memory, 1) == 1 << lane, (number, column, lane)
             block[lane, column] = 1.0
     ins[-1][1, [0, -1]] = 1e200   # finite, their product is not
-    assert kernel.batch(ins, outs, 1) == 1 << 1
+    assert kernel.batch(ins, memory, 1) == 1 << 1
+
+
+def aligned(size):
+    memory = np.zeros(size + ALIGNMENT)
+    return memory[-memory.ctypes.data % ALIGNMENT // 8:]
 
 
 def test_dynamics_are_the_same_to_the_bit(monkeypatch):
-    """Derivatives of an arm, 168 numbers: with calls and without."""
+    """Derivatives of an arm, 168 numbers: as columns and as rows."""
     monkeypatch.setattr(module, 'MANY_NUMBERS', 1000)
-    inline = kernel_of_arm('inverse_dynamics_derivatives', (4, FMA[0]))
+    rows = kernel_of_arm('inverse_dynamics_derivatives', (4, FMA[0]))
     monkeypatch.setattr(module, 'MANY_NUMBERS', 100)
-    called = kernel_of_arm('inverse_dynamics_derivatives', (4, FMA[0]))
-    assert '@load_columns' in called.text and '@load_columns' not in inline.text
+    columns = kernel_of_arm('inverse_dynamics_derivatives', (4, FMA[0]))
+    assert columns.columns is not None and rows.columns is None
     state = np.random.default_rng(0).normal(size=(3, 9, 7))
-    for got, want in zip(called.caller()(*state), inline.caller()(*state), strict=True):
+    for got, want in zip(columns.caller()(*state), rows.caller()(*state), strict=True):
         np.testing.assert_array_equal(got, want)
     state[1, 8, 3] = np.nan
-    assert called.caller()(*state) is FROM_FALLBACK
+    assert columns.caller()(*state) is FROM_FALLBACK
 
 
-def test_a_small_program_has_no_calls():
+def test_a_small_program_has_no_columns():
     """There they would cost more than they save."""
     program = Kernel(changed, {'x': (19,)}).program
-    assert '_columns' not in lower(program, 4)
+    assert '_columns' not in lower(program, 4) and columns_of(program, 4) is None
