@@ -52,8 +52,7 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
     :param packed: False compiles without SLP packing.
     """
     _, lanes, fma = target.host()
-    with no_garbage_collection():
-        text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
+    text = lower(program, lanes, uniform, fma, margins=1, packed=packed)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time
         expected = evaluate(program, np.concatenate([np.ravel(part) for part in sample]))
     fused = fused_products(program)
@@ -75,6 +74,7 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
 def no_garbage_collection() -> Iterator[None]:
     """Switch the garbage collector off: it finds nothing, and takes a third of the time.
 
+    Until the graph is freed: else it is searched once more where the collector is switched on.
     One thread compiles at a time, and Python is not forked meanwhile (see worker.py).
     """
     collecting = gc.isenabled()

@@ -37,14 +37,15 @@ from dynamics_node.compiler.trace import Program
 
 # Operations per basic block. Within a block LLVM's scheduler moves loads and products far ahead;
 # the register pressure grows, and it spills (with 16 registers; no difference with 32, AVX-512).
-BLOCK = 120
+# With 60, the kernels of a chain of 80 links compile in 7 % less time than with 120 (measured).
+BLOCK = 60
 # Lanes of the sines and cosines of a single state: more were slower (measured).
 ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION basic blocks, see
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
-# register allocation. With 2 blocks, kernels of TALOS compile in 7 to 10 % less time than with half
-# a block, and run in 5 to 11 % less; 4 blocks are no clear gain, 16 are slower (measured).
-LONG, REGION = 6000, 2
+# register allocation. With 240 operations, kernels of TALOS compile in 7 to 10 % less time than
+# with 60, and run in 5 to 11 % less; 480 are no clear gain, 1920 are slower (measured).
+LONG, REGION = 6000, 4
 # A batch of a longer program, or of one that reads and writes more numbers per state, has columns
 # of inputs and results in memory, see input_columns.py and result_columns.py.
 MANY_NUMBERS = 400

@@ -33,10 +33,10 @@ IN_LOOPS = 400_000
 # The trace of an alternative algorithm is stopped if it has more symbols than this times those of
 # the first. On 13 robots, alternatives with a shorter program had at most 0.81 times as many.
 MORE_SYMBOLS = 1.0
-# With more degrees of freedom the last algorithm is traced first: its length grows least.
+# With more degrees of freedom the last algorithm is traced first, since its length grows least, and
+# all kernels with one form of the inertias, see _forms.
 LONG_CHAIN = 50
-# With more degrees of freedom, derivatives are traced with one form of the inertias, see _forms.
-ONE_FORM = 20
+ONE_FORM = 20   # the same for derivatives
 # Greatest difference of a loaded kernel from trace.evaluate, relative to the largest number.
 AGREEMENT = 1e-12
 # The same with constraints, whose rows may be nearly dependent at a random state. Margins allow a
@@ -90,17 +90,17 @@ def compile_kernel(model: Model, key: KernelKey, packed: bool = True) -> tuple[d
     :param packed: False compiles without SLP packing.
     """
     agreement = CONSTRAINED_AGREEMENT if key.constraints else AGREEMENT
-    description, text, large = lowered(
-        checked_program(model, key), tuple(uniform_shapes(model, key)), _sample(model, key),
-        agreement, packed)
+    with no_garbage_collection():
+        description, text, large = lowered(
+            checked_program(model, key), tuple(uniform_shapes(model, key)), _sample(model, key),
+            agreement, packed)
     return description, target.compile_ir(text, large)
 
 
 def checked_program(model: Model, key: KernelKey) -> Program:
     """Return the Program of a key with the fewest instructions, checked."""
-    with no_garbage_collection():
-        program = program_of(model, key)
-        check(program)
+    program = program_of(model, key)
+    check(program)
     return program
 
 
@@ -143,7 +143,7 @@ def _forms(model, key):
     """
     if not (key.spec.regroup and key.spec.payload):    # without payload: depends on no inertia
         return (model.with_(inertias=model.bare_inertias),)
-    if key.spec.derivative and model.nv > ONE_FORM:
+    if model.nv > (ONE_FORM if key.spec.derivative else LONG_CHAIN):
         return (_shorter_form(model, key.with_payload),)
     return _both_forms(model)
 
