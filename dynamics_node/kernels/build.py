@@ -14,7 +14,7 @@ from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.anchors import has_anchor
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels import delegated_compilation
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
@@ -49,7 +49,7 @@ def build_kernel(model: Model, key: KernelKey) -> Kernel:
     key = key.program
     name = name_of(model, key)
     kernel = _cached(name)
-    if kernel is None and other_compiler.compile_key(key):
+    if kernel is None and delegated_compilation.compile_key(key):
         kernel = _cached(name)
     if kernel is not None:
         return kernel

@@ -30,13 +30,13 @@ from dynamics_node.ros.long_requests.durations import DURATIONS
 from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.caps import caps_of
 from dynamics_node.ros.parameters.declared import NodeParameters, checked, declared_name
 from dynamics_node.ros.parameters.declaring_node import DeclaringNode
 from dynamics_node.ros.parameters.robot_mismatch import check_fit, torque_misfits
 from dynamics_node.ros.rclpy_internals import parameter_overrides, tolerate_invalid_transitions
+from dynamics_node.ros.sendable_messages import Log, guard_replies, publish
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.shared_folders import IS_PATH, ParameterFiles, SharedFolders

@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 class LogLine(NamedTuple):
     """A line for the log of the node."""
 
-    severity: str       # a method of outgoing.Log
+    severity: str       # a method of sendable_messages.Log
     text: str
 
 

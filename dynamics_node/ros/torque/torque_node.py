@@ -25,9 +25,9 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import SharedRobot
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import guard_replies
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import core_numbers
+from dynamics_node.ros.sendable_messages import guard_replies
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading, ReceivedJointState
 from dynamics_node.ros.state.joint_state_ring import RingWriter
@@ -143,7 +143,7 @@ class TorqueNode(Node):
     def execute(self, command: Command) -> None:
         """Carry out a command and send the reply; brake first if the command ends torques.
 
-        Another robot ends them by a fault: the arm that is there is braked and held as the old one.
+        Another robot ends them by a fault: the arm is braked and held by the model of the old one.
         """
         if self._replaces_robot(command):
             self._torque.stop('the model or its limits changed')

@@ -62,4 +62,4 @@ def follow_whole_body(pipeline: TorquePipeline, measured: Any, message: WholeBod
     controller = pipeline.controller.on_contacts(reference.contacts)
     controller.check_solved(measured.q, measured.v, reference)
     law_kernels.check_kernels(robot)
-    pipeline.go_over_to(controller, reference, blend)
+    pipeline.blend_to(controller, reference, blend)

@@ -1,4 +1,4 @@
-"""Check a rotation matrix that was given, and remove its rounding."""
+"""Check the rotation matrix in an argument, and remove its rounding."""
 
 import numpy as np
 
@@ -9,13 +9,14 @@ ORTHONORMAL = 1e-6  # greatest |R R' - 1| of a rotation matrix; it is orthonorma
 EXACT = 1e-12       # a matrix with less is used unchanged
 
 
-def nearly_rotation(name: str, R: np.ndarray,
+def checked_rotation(name: str, R: np.ndarray,
                     error: type[DynamicsError] = DynamicsError) -> np.ndarray:
-    """Return a finite (3, 3) matrix, orthonormalised if it is nearly a rotation; else raise.
+    """Return a finite matrix (3, 3), orthonormalised; raise an error if it is not a rotation.
 
     Computed in Python floats, a fraction of the time of array operations.
 
-    :param name: what holds the matrix, for the message of the error.
+    :param name: of the argument that holds the matrix, for the error message.
+    :param error: its class.
     """
     a, b, c = R.tolist()
     off = max(abs(_dot(a, a) - 1.0), abs(_dot(b, b) - 1.0), abs(_dot(c, c) - 1.0),
