@@ -89,7 +89,7 @@ class LoopMotion:
                                 'they do not fix a position; give them one')
         self.active = actuated_dofs(self.model, passive)
         driven = [joint.name for joint in self.model.joints
-                if joint.kind == 'planar' and self.active[joint.v].any()]
+                  if joint.kind == 'planar' and self.active[joint.v].any()]
         if driven:
             raise DynamicsError(f'{driven} have more than one axis and motors: motors must have '
                                 'one axis; lock them, or declare them as passive')

@@ -117,7 +117,7 @@ class _Search:
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period
         self.information = ScaledRegressor(robot, self.limits, settings.harmonics * omega, self.rng,
-                                       self.excited)
+                                           self.excited)
         self.sine, self.cosine = at_rest(settings.harmonics)
         self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
                                  endpoint=False)

@@ -24,6 +24,7 @@ from dynamics_node.identification.friction_law import (
     stribeck_column,
 )
 from dynamics_node.identification.identifiable_parameters import BaseParameters
+from dynamics_node.identification.noise import rms
 from dynamics_node.identification.parameters import payload_parameters
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
@@ -98,7 +99,7 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     :param tick: called after each block with the share done; may raise to stop.
     """
     layout, measured = base.layout, np.arange(robot.nv)[base.rows].tolist()
-    permitted = {k: _permitted(layout, k, _rms(recording.v[:, k]), terms, stribeck_speed)
+    permitted = {k: _permitted(layout, k, rms(recording.v[:, k]), terms, stribeck_speed)
                  for k in measured}
     free = {k: layout.laws[k] in permitted[k] for k in measured}
     searches = {k: ([] if free[k] else [layout.laws[k]]) + permitted[k] for k in measured}
@@ -110,7 +111,7 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     found = _searched(searches, errors_of, stribeck_speed, free)
     laws, before, after = list(layout.laws), *np.full((2, len(layout.laws)), np.nan)
     for k, (each, errors) in found.items():   # other joints keep their law
-        least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
+        least = (ROUNDING * rms(recording.tau[:, k])) ** 2
         best = _chosen(each, np.maximum(errors, least), free[k])
         laws[k] = each[best]
         before[k], after[k] = np.sqrt(errors[[0, best]].mean(axis=1))
@@ -344,7 +345,3 @@ def _solved(fitted, unseen, at):
     x = np.linalg.solve(fitted[pairs], fitted[at, -1][..., None])[..., 0]
     quadratic = np.einsum('ni,nij,nj->n', x, unseen[pairs], x)
     return x, np.maximum(unseen[-1, -1] - 2.0 * np.sum(x * unseen[at, -1], axis=1) + quadratic, 0.0)
-
-
-def _rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))

@@ -176,8 +176,9 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
 
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops, MASSES)
-    linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
-                 factor, lambda share, text: report(CHOICE + (0.6 - CHOICE) * share, text))
+    linear = linear_fit(
+        robot, base, train, base.values(prior.values), options.method, options.loss, factor,
+        lambda share, text: report(CHOICE + (0.6 - CHOICE) * share, text))
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))

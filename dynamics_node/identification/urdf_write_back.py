@@ -113,7 +113,7 @@ def _write_link(edits, link, inertia):
         numbers = ' '.join(f'{key}="{_number(value)}"'
                            for key, value in _six(inertia, np.eye(3)).items())
         edits.insert(link, f'<inertial><origin xyz="{_three(inertia.com)}"/><mass value="'
-                           f'{_number(inertia.mass)}"/><inertia {numbers}/></inertial>')
+                     f'{_number(inertia.mass)}"/><inertia {numbers}/></inertial>')
         return
     origin = inertial.child('origin')
     R = from_rpy(_numbers(origin, 'rpy'))

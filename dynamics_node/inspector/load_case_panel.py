@@ -107,8 +107,8 @@ class LoadCasePanel:
         x, y, z = self._com.value
         gx, gy, gz = self._gravity.value
         return LoadCase(self.configuration(), self.frame.value, float(self._mass.value), (x, y, z),
-                      (gx, gy, gz), self._moving.value, 0.01 * self._speed.value,
-                      float(self._acceleration.value))
+                        (gx, gy, gz), self._moving.value, 0.01 * self._speed.value,
+                        float(self._acceleration.value))
 
 
 def slider_range(joint: JointInfo) -> tuple[float, float]:

@@ -58,7 +58,7 @@ class InspectorPage:
         self._refresher = Refresher(self.refresh)
         tabs = gui.add_tab_group()
         self.case = LoadCasePanel(gui, robot, tabs, last_frame(robot), self._refresher.request,
-                              self._loops)
+                                  self._loops)
         self._gizmo = ToolGizmo(server.scene, robot, self.case)
         with tabs.add_tab('View'):
             add_view_switches(server, self._view, self._marks, solids.missing,

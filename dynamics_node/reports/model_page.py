@@ -11,7 +11,7 @@ from dynamics_node.algorithms.manipulability import Manipulability
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, several
 from dynamics_node.model.report import ModelReport
 from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
@@ -24,7 +24,6 @@ from dynamics_node.reports.page_elements import (
     note,
     page,
     section,
-    several,
     table,
 )
 from dynamics_node.reports.plots import limit_bars

@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 from dynamics_node import checks
 from dynamics_node.checks import finite
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, several
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import Markup, tag
 from dynamics_node.reports.page_elements import (
@@ -20,7 +20,6 @@ from dynamics_node.reports.page_elements import (
     note,
     page,
     section,
-    several,
     table,
 )
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near

@@ -334,7 +334,7 @@ class ConstrainedDynamics:
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
             algorithm = regular_or_fallback.zero_result(result, self._model.nv,
-                                                    sum(map(size, constraints)))
+                                                        sum(map(size, constraints)))
         return regular_or_fallback.with_state_number(algorithm, *inputs.values())
 
     def _actuated(self, passive):

@@ -14,9 +14,9 @@ from rclpy.parameter import parameter_value_to_python
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.live_state import NodeModel
-from dynamics_node.inspector.torque_parts import without_payloads
 from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model, Payload
+from dynamics_node.robot.changes import without_payloads
 from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.declared import (

@@ -10,7 +10,7 @@ EXACT = 1e-12       # a matrix with less is used unchanged
 
 
 def checked_rotation(name: str, R: np.ndarray,
-                    error: type[DynamicsError] = DynamicsError) -> np.ndarray:
+                     error: type[DynamicsError] = DynamicsError) -> np.ndarray:
     """Return a finite matrix (3, 3), orthonormalised; raise an error if it is not a rotation.
 
     Computed in Python floats, a fraction of the time of array operations.

@@ -148,7 +148,7 @@ def _acceleration(bound, setting):
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
              for k in range(joint.v.start, joint.v.stop)]
     return BoundRows([f'acceleration of {names[k]}' for k in which],
-                 picked(which, setting.size), -limit[which], limit[which])
+                     picked(which, setting.size), -limit[which], limit[which])
 
 
 @lru_cache(maxsize=256)

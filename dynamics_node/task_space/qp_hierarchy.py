@@ -96,7 +96,7 @@ class _FixedRows(NamedTuple):
         if not len(self.G):
             return _FixedRows(level.C, lower, upper)
         return _FixedRows(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
-                       np.concatenate([self.upper, upper]))
+                          np.concatenate([self.upper, upper]))
 
     def without(self, rows):
         """Return these without some rows, (m,) booleans."""
