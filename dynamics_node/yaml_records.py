@@ -95,7 +95,7 @@ def _record(kind: str, record: type, number: int, entry: object) -> Any:
     where = f"{kind} '{shortened(name, LONGEST_NAME) if isinstance(name, str) else shown(name)}':"
     for key in entry:
         if key not in known:
-            raise DynamicsError(f'{where} {shown(key)} is no field; {expected}')
+            raise DynamicsError(f'{where} {shown(key)} is not a field; {expected}')
     for field in known.values():
         if field.default is MISSING and field.name not in entry:
             raise DynamicsError(f'{where} {field.name} is missing; {expected}')

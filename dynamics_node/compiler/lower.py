@@ -43,7 +43,7 @@ ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION basic blocks, see
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
 # register allocation. With 2 blocks, kernels of TALOS compile in 7 to 10 % less time than with half
-# a block, and run in 5 to 11 % less; 4 blocks are no clear gain, 16 are slower (measured).
+# a block, and run in 5 to 11 % less; 4 blocks are hardly faster, 16 are slower (measured).
 LONG, REGION = 6000, 2
 # A batch of a longer program, or of one that reads and writes more numbers per state, has columns
 # of inputs and results in memory, see input_columns.py and result_columns.py.

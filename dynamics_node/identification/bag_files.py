@@ -73,7 +73,7 @@ def _check_files(path):
     except (KeyError, TypeError) as error:
         raise FileError(metadata, f'it is not the metadata of a bag: {error!r}') from error
     except DynamicsError as error:
-        raise FileError(metadata, 'it is no YAML, or too long or nested too deep') from error
+        raise FileError(metadata, 'it is not valid YAML, or too long or nested too deep') from error
     for name in names:
         _check_storage(path / name)
 

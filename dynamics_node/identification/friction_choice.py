@@ -1,8 +1,8 @@
 """Choose the law of friction of each joint from the data, by cross-validation over blocks of time.
 
 The recording is divided into BLOCKS. Each law is fitted to all blocks but one and judged by its
-error on that one. A further term, or another friction_speed, is taken only if the squared error
-becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks; a smaller
+error on that one. A further term, or another friction_speed, is taken only if it reduces the
+squared error by at least LEAST_GAIN, and by SIGNIFICANT standard errors over the blocks; a smaller
 gain may be a fit of noise. A law of the robot that has further terms is kept by the same rule.
 
 All laws of a joint share the columns of links, rotor and damping, so each block is reduced to one
@@ -330,9 +330,10 @@ def _fold_errors(others, left_out, keys, laws):
     for (stribeck, _), each in _families(laws).items():
         at = np.array([[places[key] for key in _keys(laws[k])] for k in each])
         x, errors[each] = _solved(*squares, at)
-        if stribeck:   # a negative one is none
-            none = x[:, STRIBECK] < 0.0
-            errors[np.array(each)[none]] = _solved(*squares, np.delete(at[none], STRIBECK, 1))[1]
+        if stribeck:   # laws whose Stribeck friction would be negative are fitted without it
+            negative = x[:, STRIBECK] < 0.0
+            errors[np.array(each)[negative]] = _solved(
+                *squares, np.delete(at[negative], STRIBECK, 1))[1]
     return errors
 
 

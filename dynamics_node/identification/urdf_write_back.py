@@ -167,7 +167,7 @@ def _changed_friction(record, model):
     changed = {}
     for joint in model.joints:
         if joint.name not in own or joint.v.stop - joint.v.start != 1:
-            continue  # the floating base is no joint of the URDF
+            continue  # the floating base is not a joint of the URDF
         k, mine = joint.v.start, own[joint.name]
         follow = [(own[name], abs(ratio[name])) for name in joint.mimics]
         values = {'damping': model.damping[k] - sum(r * r * j.damping for j, r in follow),

@@ -30,7 +30,7 @@ from dynamics_node.spatial import so3
 # straight-line code, batches nine tenths, the compilation a quarter. Batches of solo12
 # (12,500 x 18) would take 1.3 times as long.
 IN_LOOPS = 400_000
-# The trace of an alternative algorithm is stopped if it has more symbols than this times those of
+# The trace of an alternative algorithm is stopped when it has more than this times the symbols of
 # the first. On 13 robots, alternatives with a shorter program had at most 0.81 times as many.
 MORE_SYMBOLS = 1.0
 # With more degrees of freedom the last algorithm is traced first: its length grows least.
@@ -39,8 +39,8 @@ LONG_CHAIN = 50
 ONE_FORM = 20
 # Greatest difference of a loaded kernel from trace.evaluate, relative to the largest number.
 AGREEMENT = 1e-12
-# The same with constraints, whose rows may be nearly dependent at a random state. Margins allow a
-# sine of 1e-5 between rows, whose square costs ten digits; a wrong instruction would cost all.
+# The same with constraints, whose rows may be nearly dependent at a random state. Margins permit a
+# sine of 1e-5 between rows; its square costs ten digits, a wrong instruction would cost all.
 CONSTRAINED_AGREEMENT = 1e-6
 
 

@@ -119,7 +119,7 @@ def with_joints(links: Sequence[RobotLink]) -> tuple[RobotLink, ...]:
 def pose_of(name: str, matrix: ArrayLike) -> se3.Pose:
     """Return the Pose of a homogeneous matrix (4, 4); `name` is that of the argument.
 
-    :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is no rotation.
+    :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is not a rotation.
     """
     T = finite(name, matrix, (4, 4))
     if T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:

@@ -127,8 +127,8 @@ def _overrun(robot: Robot, q: ArrayLike) -> np.ndarray:
     beyond = np.zeros(robot.nv)
     for joint in robot.model.joints:
         if joint.q.stop - joint.q.start == 1:
-            its = np.asarray(q)[..., joint.q.start]
-            beyond[joint.v] = max(0.0, joint.lower - its.min(), its.max() - joint.upper)
+            position = np.asarray(q)[..., joint.q.start]
+            beyond[joint.v] = max(0.0, joint.lower - position.min(), position.max() - joint.upper)
     return beyond
 
 

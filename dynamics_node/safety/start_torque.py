@@ -53,7 +53,7 @@ def _check_start(limits: GateLimits, gravity: Sequence[float], start: Sequence[f
         if most > 0.0 and not least <= x <= greatest:
             refused.append(f"joint '{name}' {x:.4g}, expected {least:.4g} to {greatest:.4g}")
     if refused:
-        raise Refused(START, 'the measured effort is no torque of this arm at rest: '
+        raise Refused(START, 'the measured effort is not a torque of this arm at rest: '
                       f'{"; ".join(refused)} (the range from zero to the torque that balances '
                       f'gravity, extended by start_tolerance, {tolerance:g}, of the effort limit). '
                       'Check the declared meaning and unit of effort in joint_states')

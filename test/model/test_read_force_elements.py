@@ -52,7 +52,7 @@ FIELDS = 'expected fields: name, stiffness, damping, rest, joint, frame, to, poi
 
 @pytest.mark.parametrize(('source', 'words'), [
     ('springs: [{name: s, stifness: 3, joint: joint_1}]',
-     f"spring 's': 'stifness' is no field; {FIELDS}"),
+     f"spring 's': 'stifness' is not a field; {FIELDS}"),
     ('springs: [{stiffness: 3}]', f'spring number 1 has no name; {FIELDS}'),
     ('springs: [3]', f'spring number 1 is 3; {FIELDS}'),
     ('springs: [{name: s, stiffness: hard, joint: joint_1}]',

@@ -108,7 +108,7 @@ class TorqueProcess:
         return [self._wanted.popleft() for _ in range(len(self._wanted))]
 
     def wanted_frames(self) -> list[FrameWanted]:
-        """Return the references in frames that are no links, the newest of each topic."""
+        """Return the references in frames that are not links, the newest of each topic."""
         return [self._frames.pop(topic) for topic in list(self._frames)]
 
     def goal_records(self) -> list[GoalFeedback | GoalEnd]:
