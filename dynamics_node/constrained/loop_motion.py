@@ -56,7 +56,7 @@ class LoopTransmission(NamedTuple):
 
     N: np.ndarray         # (n, nv, k) v = N v_I
     inverse: np.ndarray   # (n, d, m) A_D^+
-    regular: np.ndarray     # (n,) False where the configuration is singular
+    regular: np.ndarray   # (n,) False where the configuration is singular
 
 
 class LoopMotionSamples(NamedTuple):
@@ -66,7 +66,7 @@ class LoopMotionSamples(NamedTuple):
     v: np.ndarray         # (n, nv)
     a: np.ndarray         # (n, nv)
     N: np.ndarray         # (n, nv, k)
-    regular: np.ndarray     # (n,) False where the configuration is singular
+    regular: np.ndarray   # (n,) False where the configuration is singular
 
 
 class LoopMotion:

@@ -54,8 +54,8 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
     motions = world_motions(model, q, v, placements)
     pairs = [_pair(model, placements, constraint) for constraint in constraints]
     return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
-                _matrix(model, q, placements, pairs),
-                _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
+                          _matrix(model, q, placements, pairs),
+                          _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
 
 
 def sine_of_rotation(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:

@@ -111,7 +111,7 @@ class _Search:
                                 f'{MAX_PERIOD:g} s')
         self.excited = excited_robot(robot)
         self.limits = excitation_limits(robot, settings.margin, settings.positions,
-                                settings.acceleration, settings.boxes, self.excited)
+                                        settings.acceleration, settings.boxes, self.excited)
         self.rng = np.random.default_rng(checks.whole('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')

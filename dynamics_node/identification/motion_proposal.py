@@ -111,7 +111,6 @@ def _counted(chosen):
     return [(each, sum(other is each for other in chosen)) for each in first.values()]
 
 
-
 def _lacking(R, aim):
     """Return which deviations are greater than `aim`, (b,)."""
     return standard_deviations(R) > aim

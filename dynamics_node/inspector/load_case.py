@@ -42,6 +42,4 @@ def motion_of_case(robot: Robot, case: LoadCase) -> MotionState:
 
 def velocity_scale(robot: Robot) -> np.ndarray:
     """Return the velocity limit of each entry of v, SPEED_IF_UNKNOWN where it is unknown, (nv,)."""
-    limits = [joint.max_velocity for joint in robot.model.joints
-              for _ in range(joint.v.stop - joint.v.start)]
-    return np.nan_to_num(np.array(limits, dtype=float), nan=SPEED_IF_UNKNOWN)
+    return np.nan_to_num(robot.model.max_velocity, nan=SPEED_IF_UNKNOWN)

@@ -54,7 +54,7 @@ def model_report_page(robot: Robot, q: ArrayLike | None = None,
     report = robot.report()
     whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
     torque, odd = gravity_torque(robot, q)
-    limit = effort_limit(robot)
+    limit = robot.model.max_effort
     numbers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
@@ -97,12 +97,6 @@ def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
     except DynamicsError as error:
         return np.full(robot.nv, np.nan), str(error)
 
-
-def effort_limit(robot: Robot) -> np.ndarray:
-    """Return the effort limits, (nv,), nan = unknown [N m or N]."""
-    limits = [np.full(joint.v.stop - joint.v.start, joint.max_effort)
-              for joint in robot.model.joints]
-    return np.concatenate(limits) if limits else np.empty(0)
 
 
 def _figures(robot: Robot, report: ModelReport, whole: np.ndarray, torque: np.ndarray,

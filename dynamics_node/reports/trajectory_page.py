@@ -51,8 +51,7 @@ def demand(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayL
     times, v = np.asarray(times, dtype=float), np.broadcast_to(v, torques.effort.shape)
     power = torques.effort * v
     return Demand(torques, _root_mean_square(times, torques.effort), np.abs(v).max(axis=0),
-                  np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_velocity)
-                                  for joint in robot.model.joints]), _overrun(robot, q), power,
+                  robot.model.max_velocity, _overrun(robot, q), power,
                   trapezoid(np.maximum(power, 0.0), times, axis=0),
                   trapezoid(np.minimum(power, 0.0), times, axis=0))
 

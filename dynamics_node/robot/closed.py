@@ -80,7 +80,7 @@ class ClosedMechanism:
                                 f'them; the coordinates are: '
                                 f'{", ".join(names[k] for k in entries)}')
         return self._call('closed_hybrid_dynamics', wrenches, constraints, coordinates,
-                                 q=q, v=v, a=a, tau=tau, given=mask.astype(float))
+                          q=q, v=v, a=a, tau=tau, given=mask.astype(float))
 
     def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                              step: float | None = None, constraints: Constraints = None,
@@ -126,7 +126,7 @@ class ClosedMechanism:
         :raise DynamicsError: as closed_dynamics.
         """
         return self._call('closed_inverse_derivatives', wrenches, constraints, coordinates,
-                                 q=q, v=v, a=a)
+                          q=q, v=v, a=a)
 
     def closed_forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                    constraints: Constraints = None,
@@ -138,7 +138,7 @@ class ClosedMechanism:
         closed_inverse_derivatives.
         """
         return self._call('closed_forward_derivatives', wrenches, constraints, coordinates,
-                                 q=q, v=v, tau=tau)
+                          q=q, v=v, tau=tau)
 
     def closed_jacobian(self, q: ArrayLike, v: ArrayLike, frame: str, local: bool = False,
                         constraints: Constraints = None,

@@ -316,7 +316,7 @@ class ConstrainedDynamics:
 
         def proximal(model, *state):
             return regular_or_fallback.proximal_forward(model, constraints, settings, *state,
-                                            stabilisation=rates)
+                                                        stabilisation=rates)
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
     def _in_numpy(self, algorithm, constraints, result, wrenches, **inputs):

@@ -245,10 +245,7 @@ def _states(robot, samples, seed):
 
 def _speeds(model):
     """Return the largest velocities to try, (nv,)."""
-    speed = np.empty(model.nv)
-    for joint in model.joints:
-        speed[joint.v] = np.fmin(SPEED, joint.max_velocity)  # nan is unknown
-    return speed
+    return np.fmin(SPEED, model.max_velocity)  # fmin ignores nan, an unknown limit
 
 
 def _scale(robot, M):

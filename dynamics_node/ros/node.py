@@ -131,8 +131,8 @@ class DynamicsNode(DeclaringNode):
         declare_topic_qos(self, parameters.torque.command_topic)
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self.joint_states = self._made.add_part(JointStateSource(self, clock, self.torque,
-                                                       self._on_joint_state))
+        self.joint_states = self._made.add_part(JointStateSource(
+            self, clock, self.torque, self._on_joint_state))
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                     self.joint_states.waiting, share=self.torque.send_robot,
                                     fetch=self.torque.fetch_joint_states, files=self._files)

@@ -25,15 +25,15 @@ from typing import NoReturn
 
 from dynamics_node.ros.child_process import END, Child, exit_now, flush_output, start_child
 
-# What two processes of a node or all three need. None of it imports rclpy.
+# Modules that at least two of the three processes of a node need. None of them imports rclpy.
 SHARED = ('dynamics_node.control.laws', 'dynamics_node.control.prediction',
           'dynamics_node.control.trajectory_goal', 'dynamics_node.observer',
           'dynamics_node.safety.gate', 'dynamics_node.ros.torque.records', 'dynamics_node.msg',
           'rcl_interfaces.msg', 'rcl_interfaces.srv', 'sensor_msgs.msg', 'std_msgs.msg',
           'trajectory_msgs.msg', 'geometry_msgs.msg')
 MODULES = 'dynamics_node.ros.torque.process_main', 'dynamics_node.ros.torque.watchdog_main'
-TOLD = 60.0    # [s] until a prepared process has read its arguments: it imports before
-LOOK = 0.005   # [s] between two looks for its end
+TOLD = 60.0    # [s] until a prepared process has read its arguments: its imports come first
+LOOK = 0.005   # [s] between two checks whether it has ended
 MOST = 16      # descriptors
 BYTES = 1 << 16
 STANDARD = 3   # input, output and errors: descriptors 0 to 2

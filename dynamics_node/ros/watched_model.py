@@ -69,7 +69,7 @@ class WatchedModel:
         self.refusal = ''
 
     def describe(self, text: str) -> None:
-        """Use a description that has arrived; it counts more than the parameter."""
+        """Use a description that has arrived; it has priority over the parameter."""
         self._description, self._next = text, 0.0
         self._deadline = min(self._deadline, time.monotonic() + PATIENCE)
 
@@ -175,7 +175,7 @@ def changed_friction(text: str, model: Model) -> dict[str, dict[str, float]]:
     """Return {kind: {joint: value}} of the friction in a report that a model does not have.
 
     :param text: the field json of the report.
-    :raise MalformedReport: it is no report.
+    :raise MalformedReport: the text is not such a report.
     """
     terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
     own = {'damping': model.damping, 'friction': model.friction, **terms._asdict()}

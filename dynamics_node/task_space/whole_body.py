@@ -115,8 +115,8 @@ def _problem(robot, q, v, setting, wrenches, stabilisation):
     laws = np.zeros((len(free) + len(found.A), setting.size))
     laws[:len(free)] = motion[free]
     laws[len(free):, :n] = found.A
-    return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven],
-                Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)])))
+    strict = Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)]))
+    return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven], strict)
 
 
 def _stacks(bounds, blocks):
