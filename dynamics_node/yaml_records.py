@@ -122,4 +122,4 @@ def _loaded(what: str, text: str) -> object:
     try:
         return load_yaml(text, MAX_VALUES)
     except DynamicsError as error:
-        raise DynamicsError(f'the {what} are no YAML: {error}') from error
+        raise DynamicsError(f'the {what} are not valid YAML: {error}') from error

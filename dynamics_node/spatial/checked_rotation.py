@@ -24,7 +24,7 @@ def checked_rotation(name: str, R: np.ndarray,
     volume = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
               + a[2] * (b[0] * c[1] - b[1] * c[0]))
     if not off <= ORTHONORMAL or volume < 0.0:
-        raise error(f"{name} holds no rotation: R R' differs from 1 by {off:.3g}, expected at most "
+        raise error(f"{name} is not a rotation: R R' differs from 1 by {off:.3g}, expected at most "
                     f'{ORTHONORMAL:g}, and its determinant is {volume:.3g}, expected +1')
     return R if off <= EXACT else so3.from_quaternion(so3.to_quaternion(R))
 

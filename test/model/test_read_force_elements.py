@@ -65,7 +65,7 @@ FIELDS = 'expected fields: name, stiffness, damping, rest, joint, frame, to, poi
      "actuator 'a': frame is missing; expected fields: name, frame, to, point, to_point"),
     ('springs: []\nactuators: [{name: a, frame: link_9}]',
      "actuator 'a': frame: no frame 'link_9'"),
-    ('{:', 'the springs are no YAML'),
+    ('{:', 'the springs are not valid YAML'),
     ('/no/such/springs.yaml', "springs: cannot read '/no/such/springs.yaml'"),
 ])
 def test_what_is_wrong_is_named(arm, source, words):

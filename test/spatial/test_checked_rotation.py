@@ -26,7 +26,7 @@ def test_a_rounded_rotation_is_orthonormalised():
 @pytest.mark.parametrize('wrong', [np.diag([1.0, 1.0, -1.0]), np.diag([1.0, 1.0, 1.1]),
                                    np.zeros((3, 3)), np.eye(3) + 1e-5, np.full((3, 3), 1e200)])
 def test_other_matrices_are_refused_by_name(wrong):
-    with pytest.raises(DynamicsError, match='pose holds no rotation') as raised:
+    with pytest.raises(DynamicsError, match='pose is not a rotation') as raised:
         checked_rotation('pose', wrong)
     assert type(raised.value) is DynamicsError
     with pytest.raises(ModelError):
