@@ -352,6 +352,6 @@ def _motor_warnings(applied, complete, layout):
                  'of their joints'] if layout.motors else []
         lacks += ['friction in proportion to the load is taken at the mean load'
                   ] if layout.load else []
-        yield (f'the model of the node is simpler than the fit: {"; ".join(lacks)}. On held-out '
-               f'samples its error is {without:.1%} of the torque; the error of the fit, which '
-               f'`predict` uses, is {complete_share:.1%}')
+        yield (f'the model of the node is simpler than the fit: {"; ".join(lacks)}. Its error on '
+               f'held-out samples is {without:.1%} of the torque; that of the fit, which `predict` '
+               f'uses, is {complete_share:.1%}')
