@@ -1,8 +1,8 @@
 """Compute the torque at which the ramp on enable starts; refuse one that would fling the arm.
 
 At rest the torque of a drive is between zero, if brakes or friction hold the arm, and the torque
-that balances gravity, if the drive does. A measured effort far outside of that range is no torque
-of this arm: it has another unit, another sign or another meaning than declared.
+that balances gravity, if the drive does. A measured effort far outside of that range cannot be the
+torque of this arm: it has another unit, another sign or another meaning than declared.
 """
 
 import math

@@ -27,8 +27,8 @@ class FrameLookup:
         """
         self._node_state, self._pipeline, self._send = node_state, pipeline, send
 
-    def ask_if_no_link(self, number: int, topic: str, header: Any, data: bytes,
-                       pose: np.ndarray | None) -> bool:
+    def request_if_not_link(self, number: int, topic: str, header: Any, data: bytes,
+                            pose: np.ndarray | None) -> bool:
         """Request the pose of a reference's frame if it is not a link; return whether it did.
 
         :param number, topic, data: as in FrameWanted.
