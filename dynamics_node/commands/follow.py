@@ -12,9 +12,6 @@ from dynamics_node.errors import DynamicsError
 if TYPE_CHECKING:   # imported only when the command runs
     from dynamics_node.identification.trajectory_files import TimedPoints
 
-if TYPE_CHECKING:   # imported only when the command runs
-    from dynamics_node.identification.trajectory_files import TimedPoints
-
 ABOUT = 'Send a trajectory from a file to a running node, as its reference.'
 DETAILS = """\
 examples:

@@ -262,15 +262,15 @@ class LoopMotion:
                     f'the loops cannot be followed to {goal}: they cannot be closed there, or a '
                     'singular configuration lies on the way')
 
-    def follow(self, where: np.ndarray, start: np.ndarray) -> np.ndarray:
+    def follow(self, positions: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Return the configurations (N, nq) of a sequence of independent positions (N, k).
 
         :param start: (nq,), closed; the sequence is reached continuously from it.
         """
-        q, at, first = np.empty((len(where), self.model.nq)), start, 0
+        q, at, first = np.empty((len(positions), self.model.nq)), start, 0
         N = self.transmission(start[None]).N[0]
-        while first < len(where):
-            part = where[first:first + 1000] - at[self.q_indices]
+        while first < len(positions):
+            part = positions[first:first + 1000] - at[self.q_indices]
             far = np.append(np.abs(part @ N.T).max(axis=1, initial=0.0) > STEP, True)
             part = part[:far.argmax()]   # those within a step
             new, reached, matrices = self._on_branch(np.repeat(at[None], len(part), axis=0), part,
@@ -279,7 +279,7 @@ class LoopMotion:
             if count:
                 q[first:first + count], at, N = new[:count], new[count - 1], matrices[count - 1]
             else:
-                at, N = self.walk_to(at, where[first])
+                at, N = self.walk_to(at, positions[first])
                 q[first], count = at, 1
             first += count
         return q
