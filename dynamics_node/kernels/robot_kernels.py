@@ -72,11 +72,11 @@ class RobotKernels:
         """Return whether a key may be compiled at first use, see MOST_SETS."""
         whole_body = key.spec.subject == WHOLE_BODY
         known = self._sets[whole_body]
-        its = (key.constraints, key.arguments) if whole_body else key.constraints
-        if its and its not in known:
+        own = (key.constraints, key.arguments) if whole_body else key.constraints
+        if own and own not in known:
             if len(known) >= MOST_SETS:
                 return False
-            known.add(its)
+            known.add(own)
         return True
 
     def request(self, key: KernelKey, urgent: bool = False,

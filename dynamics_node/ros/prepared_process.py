@@ -72,14 +72,14 @@ class PreparedProcess:
     def __init__(self, module: str) -> None:
         self._module, self._lock = module, threading.Lock()
         self.returncode: int | None = None
-        self._control, its = socket.socketpair()
+        self._control, theirs = socket.socketpair()
         flush_output()   # what is left in a buffer would be written twice
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)   # until it has its own handlers
         self.pid = os.fork()
         if self.pid == 0:
-            _become(module, its)
+            _become(module, theirs)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        its.close()
+        theirs.close()
 
     def tell(self, descriptors: Sequence[int], arguments: Sequence[str]) -> bool:
         """Send the arguments with which the process runs main(); return whether it still runs."""

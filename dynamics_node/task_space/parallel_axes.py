@@ -112,10 +112,10 @@ class ParallelAxes(NamedTuple):
     def _first_angle(self, G):
         """Return A and k."""
         w, w1 = self.axes[1], self.axes[0]
-        there = np.array([G.R @ self.axes[5],
-                          (G.R @ self.points[5] + G.p - self.points[0]) / self.size])
-        along = there @ w1
-        A = np.stack([there @ w - along * (w1 @ w), -cross(w1, there.T).T @ w], axis=1)
+        target = np.array([G.R @ self.axes[5],
+                           (G.R @ self.points[5] + G.p - self.points[0]) / self.size])
+        along = target @ w1
+        A = np.stack([target @ w - along * (w1 @ w), -cross(w1, target.T).T @ w], axis=1)
         k = along * (w1 @ w) + np.array([0.0, w @ self.points[0] / self.size]) - self.constant
         return A, k
 
