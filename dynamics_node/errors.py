@@ -27,6 +27,11 @@ def shortened(text: str, longest: int) -> str:
     return f'{text[:longest - end]} [... {len(text) - longest} characters ...] {text[-end:]}'
 
 
+def several(n: int, noun: str) -> str:
+    """Return '1 joint', '2 joints'."""
+    return f'{n} {noun}{"" if n == 1 else "s"}'
+
+
 class DynamicsError(ValueError):
     """An invalid input; the message names the argument, its value and the valid choices."""
 

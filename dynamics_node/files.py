@@ -27,7 +27,7 @@ _KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a fifo'), (stat.S_ISSO
 def read_file(path: FilePath, max_bytes: int) -> bytes:
     """Return the bytes of a file.
 
-    :raise FileError: it is no regular file, or longer than max_bytes, or cannot be read.
+    :raise FileError: it is not a regular file, or longer than max_bytes, or cannot be read.
     """
     with open_file(path, max_bytes) as file:
         return file.read()

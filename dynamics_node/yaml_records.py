@@ -95,7 +95,7 @@ def _record(kind: str, record: type, number: int, entry: object) -> Any:
     where = f"{kind} '{shortened(name, LONGEST_NAME) if isinstance(name, str) else shown(name)}':"
     for key in entry:
         if key not in known:
-            raise DynamicsError(f'{where} {shown(key)} is no field; {expected}')
+            raise DynamicsError(f'{where} {shown(key)} is not a field; {expected}')
     for field in known.values():
         if field.default is MISSING and field.name not in entry:
             raise DynamicsError(f'{where} {field.name} is missing; {expected}')
@@ -122,4 +122,4 @@ def _loaded(what: str, text: str) -> object:
     try:
         return load_yaml(text, MAX_VALUES)
     except DynamicsError as error:
-        raise DynamicsError(f'the {what} are no YAML: {error}') from error
+        raise DynamicsError(f'the {what} are not valid YAML: {error}') from error

@@ -112,5 +112,5 @@ def description(path, xacro_arguments):
     if path.endswith('.xacro'):
         path = Command(['xacro ', shlex.quote(path), ' ', xacro_arguments], on_stderr='warn')
     elif xacro_arguments:
-        raise RuntimeError(f"argument xacro_arguments: '{path}' is no .xacro file")
+        raise RuntimeError(f"argument xacro_arguments: '{path}' is not a .xacro file")
     return ParameterValue(path, value_type=str)

@@ -56,12 +56,12 @@ def start_robots(context):
 
 
 def interval_of(text):
-    """Return the argument start_interval [s]; raise an error if it is no time."""
+    """Return the argument start_interval [s]; raise an error if it is not a time."""
     try:
         interval = float(text)
     except ValueError:
         interval = math.nan
     if not 0.0 <= interval < math.inf:
-        raise RuntimeError(f"argument start_interval: '{text}' is no time; expected seconds, 0 or "
-                           'more, such as 2.5')
+        raise RuntimeError(f"argument start_interval: '{text}' is not a time; expected seconds, 0 "
+                           'or more, such as 2.5')
     return interval

@@ -133,6 +133,13 @@ def test_type_hints_are_shipped():
     assert "NAME: ['py.typed']" in (ROOT / 'setup.py').read_text()
 
 
+def test_no_statement_stands_twice_in_a_file():
+    """Such as a block of imports that two merges have added."""
+    for path in [*sources(), *(ROOT / 'test').rglob('*.py'), *(ROOT / 'examples').rglob('*.py')]:
+        counts = Counter(ast.dump(node) for node in ast.parse(path.read_text()).body)
+        assert max(counts.values(), default=0) <= 1, path
+
+
 def test_files_are_short():
     """At most 400 lines, and half of them below 150."""
     files = [*sources(), *(ROOT / 'test').rglob('*.py'), *(ROOT / 'examples').rglob('*.py')]

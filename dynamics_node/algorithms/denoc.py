@@ -1,9 +1,8 @@
 """Compute the dynamics by decoupled natural orthogonal complements (DeNOC, Saha 1999).
 
 Eq. 20: I a + C v = tau, here for a tree of joints with any number of degrees of freedom. Bodies are
-described at their centres of mass, in world axes: t_i = (omega, velocity of C_i). The time
-derivatives that replace eq. 27-29 are
-N_ij = B_ij p_j for every ancestor j of i, and C = N' (M dN/dt + dM/dt N).
+described at their centres of mass, in world axes: t_i = (omega, velocity of C_i). In place of eq.
+27-29, C = N' (M dN/dt + dM/dt N) is computed, with N_ij = B_ij p_j for every ancestor j of i.
 This path to the dynamics is independent of the recursions of Kim 2012.
 """
 

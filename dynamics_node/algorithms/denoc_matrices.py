@@ -7,7 +7,7 @@ bodies are, N_d on the joints; N is a complement of the constraint forces, which
     N' (M dt/dt + dM/dt t) = N' w.
 
 Here for a tree: block (i, j) of N_l is zero unless j is i or an ancestor of i. Mimic joints share
-the column of their coordinate in N_d. Rotors (armature) are no bodies: the mass matrix is
+the column of their coordinate in N_d. Rotors (armature) are not bodies: the mass matrix is
 N' M N + diag(armature).
 """
 

@@ -131,12 +131,12 @@ def reference_inertia(model: Model, frames: Sequence[str]) -> np.ndarray:
     """
     bodies = model.inertias[:-1]  # the last is fixed to the world
     mass = sum(inertia.mass for inertia in bodies)
-    turn = sum(np.trace(inertia.tensor) for inertia in bodies) + model.armature.sum()
+    rotary = sum(np.trace(inertia.tensor) for inertia in bodies) + model.armature.sum()
     rows = []
     for frame in frames:
         where = model.frame(frame)
         steps = [model.bodies[i].placement.p for i in path_to(model, where.body)[1:]]
         d = sum(np.linalg.norm(step) for step in (*steps, where.pose.p)) or 1.0
-        inertia = (mass * d * d + turn) or 1.0
+        inertia = (mass * d * d + rotary) or 1.0
         rows += [inertia / (d * d)] * 3 + [inertia] * 3
     return np.array(rows)

@@ -104,7 +104,7 @@ KERNELS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
 # input of a kernel, which is an argument of the client -> option of the command line
 INPUTS = {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'tau': 'effort',
           'wrenches': 'wrench', 'frames': 'frame'}
-# question -> {argument of the client: option} for arguments that are no inputs of its kernel
+# question -> {argument of the client: option} for arguments that are not inputs of its kernel
 FURTHER = {'operational_space': {'axes': 'axes'}, 'linearization': {'step': 'step'},
            'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
            'support': {'q': 'joint', 'v': 'velocity', 'contact_frames': 'frame',

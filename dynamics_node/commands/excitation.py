@@ -21,11 +21,6 @@ if TYPE_CHECKING:   # imported only when the command runs
     from dynamics_node.identification.fourier import Fourier
     from dynamics_node.robot.robot import Robot
 
-if TYPE_CHECKING:   # imported only when the command runs
-    from dynamics_node.identification import Box
-    from dynamics_node.identification.fourier import Fourier
-    from dynamics_node.robot.robot import Robot
-
 ABOUT = 'Find an excitation trajectory for identification, within the limits of the robot.'
 DETAILS = """\
 examples:

@@ -12,9 +12,6 @@ from dynamics_node.errors import DynamicsError
 if TYPE_CHECKING:   # imported only when the command runs
     from dynamics_node.identification.trajectory_files import TimedPoints
 
-if TYPE_CHECKING:   # imported only when the command runs
-    from dynamics_node.identification.trajectory_files import TimedPoints
-
 ABOUT = 'Send a trajectory from a file to a running node, as its reference.'
 DETAILS = """\
 examples:
@@ -66,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace, points: 'TimedPoints') -> None:
     """Write warnings about links that touch or are not checked; refuse such a trajectory."""
-    from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
+    from dynamics_node.inspector.trajectory_check import trajectory_collisions
     from dynamics_node.model.urdf_text import urdf_text
     from dynamics_node.robot.robot import Robot
     robot = Robot.from_urdf(arguments.urdf, compile=False)

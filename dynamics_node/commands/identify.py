@@ -24,12 +24,6 @@ if TYPE_CHECKING:   # imported only when the command runs
     from dynamics_node.identification.recording import RawRecording
     from dynamics_node.robot.robot import Robot
 
-if TYPE_CHECKING:   # imported only when the command runs
-    from dynamics_node.identification.drive_gains import DriveGains
-    from dynamics_node.identification.motor_side import Drives
-    from dynamics_node.identification.recording import RawRecording
-    from dynamics_node.robot.robot import Robot
-
 ABOUT = 'Identify masses, centres of mass, inertias, friction and armature from a recording.'
 DETAILS = """\
 examples:

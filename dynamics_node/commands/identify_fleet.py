@@ -19,11 +19,6 @@ if TYPE_CHECKING:   # imported only when the command runs
     from dynamics_node.identification.recording_summary import RecordingSummary
     from dynamics_node.robot.robot import Robot
 
-if TYPE_CHECKING:   # imported only when the command runs
-    from dynamics_node.identification.fleet_fit import FleetIdentification
-    from dynamics_node.identification.recording_summary import RecordingSummary
-    from dynamics_node.robot.robot import Robot
-
 ABOUT = 'Identify the common parameters of robots of one type, and how each robot deviates.'
 DETAILS = """\
 example:

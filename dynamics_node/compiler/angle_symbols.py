@@ -17,7 +17,7 @@ def angle_symbols(program: Program) -> set[int]:
 
 
 def _polynomial(angle: Symbol) -> set[int]:
-    """Return the numbers of a symbol and its operands; none if it is no polynomial of inputs."""
+    """Return the numbers of a symbol and its operands; none if it is not a polynomial of inputs."""
     found: set[int] = set()
     stack = [angle]
     while stack:

@@ -44,7 +44,7 @@ ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION basic blocks, see
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
 # register allocation. With 240 operations, kernels of TALOS compile in 7 to 10 % less time than
-# with 60, and run in 5 to 11 % less; 480 are no clear gain, 1920 are slower (measured).
+# with 60, and run in 5 to 11 % less; 480 are hardly faster, 1920 are slower (measured).
 LONG, REGION = 6000, 4
 # A batch of a longer program, or of one that reads and writes more numbers per state, has columns
 # of inputs and results in memory, see input_columns.py and result_columns.py.

@@ -34,7 +34,7 @@ class PrivateFolder:
         """Return the bytes of a private file.
 
         :param others: permissions that no other user may have.
-        :raise NotPrivate: another user may have written it, or it is no regular file.
+        :raise NotPrivate: another user may have written it, or it is not a regular file.
         :raise OSError: it is absent, too long or cannot be read.
         """
         path = self.path / name
@@ -47,7 +47,7 @@ class PrivateFolder:
         try:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise NotPrivate(f'{path} is no regular file')
+                raise NotPrivate(f'{path} is not a regular file')
             _check_private(path, found, others)
             if found.st_size > max_bytes:
                 raise OSError(errno.EFBIG, f'longer than {max_bytes} bytes', str(path))

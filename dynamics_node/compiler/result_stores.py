@@ -24,8 +24,9 @@ from dynamics_node.compiler.row_transposition import (
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
 
-# More results of a single state are loaded again at the end of the function and checked,
-# CHECK_LANES at a time. Fewer are checked one by one: the loads would wait for the recent stores.
+# Up to this number, results of a single state are checked one by one. More are loaded again at the
+# end of the function and checked, CHECK_LANES at a time; with few results these loads would wait
+# for the recent stores.
 MAX_CHECKED_SINGLY, CHECK_LANES = 64, 4
 MAX_CHECKED_INLINE = 256   # more are checked by a loop
 ACCUMULATORS = 4   # of the check: with one, each result would cost the latency of an addition
@@ -128,8 +129,8 @@ class ResultStores:
             if symbol.op is not Op.CONST or not math.isfinite(symbol.args[0]):
                 self._replace_oldest(self._e.fma(value, zero, self._sums[0]))
 
-    def _replace_oldest(self, sum_):
-        self._sums = [*self._sums[1:], sum_]
+    def _replace_oldest(self, total):
+        self._sums = [*self._sums[1:], total]
 
     def not_finite(self) -> str:
         """Emit the check; return the name of the mask of lanes where a result is not finite."""

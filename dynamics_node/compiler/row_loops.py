@@ -1,11 +1,11 @@
 """Emit the loops that carry out a RowProgram, and the stores into their memory.
 
-The straight-line code writes the coefficients and the first rows into memory; a function of its own
-then runs the statements, in a table of the object code. A single state has the columns of a row in
-the lanes, the memory on the stack, and writes its results. A batch has the states in the lanes and
-the memory of its caller, who reads the results there, see batch.h. The results of both are the same
-bits: each statement is the same chain of fused multiply-adds. The statements of a single state can
-be written out, see row_unrolling.py.
+The straight-line code writes the coefficients and the first rows into memory. Another function then
+runs the statements, which are a table in the object code. For a single state the lanes are columns
+of a row and the memory is on the stack; it writes its results. For a batch the lanes are states and
+the memory is the caller's, which reads the results there, see batch.h. The results of both are the
+same bits: each statement is the same chain of fused multiply-adds. The statements of a single state
+can be written out, see row_unrolling.py.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from dynamics_node.compiler.trace import Program
 if TYPE_CHECKING:
     from dynamics_node.compiler.lower import FunctionBody
 
-# Vectors of a row that a statement computes at once: the latency of an addition is hidden, and the
-# registers suffice (16 with AVX2: 8 sums, 4 checks, a coefficient, loads). Of 8 lanes, which only
-# AVX-512 has with its 32 registers, 13 take 5 % less time than 8 (measured).
+# Vectors of a row that a statement computes at once: enough to hide the latency of an addition, and
+# few enough for the registers (16 with AVX2: 8 sums, 4 checks, a coefficient, loads). With 8 lanes,
+# which only AVX-512 has with its 32 registers, 13 take 5 % less time than 8 (measured).
 MOST_SUMS, MOST_SUMS_OF_8_LANES = 8, 13
 MOST_LANES = 8
 MIN_COLUMNS = MOST_LANES   # of a row

@@ -143,7 +143,7 @@ def rows_of(program: Program) -> list[Sequence[Symbol]]:
 
 
 class _Packer:
-    """Builds packs from rows, operand by operand, up to entries of different operations."""
+    """Builds packs from rows, operand by operand, until the entries are different operations."""
 
     def __init__(self, fused, angles):
         self._fused, self._angles = fused, angles
@@ -206,7 +206,7 @@ class _Packer:
 
 
 def _aligned(pairs):
-    """Return the pairs of factors, with a factor that all pairs have in common first."""
+    """Return the pairs of factors; a factor that all pairs have in common comes first."""
     common = set.intersection(*({x.number for x in pair} for pair in pairs))
     return [pair[::-1] if common and pair[0].number not in common else pair for pair in pairs]
 

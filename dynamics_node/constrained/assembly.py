@@ -111,28 +111,28 @@ def _configuration(model, q):
 class _JointLimits(NamedTuple):
     """Limits of the joints, and which joints are free to move."""
 
-    free: np.ndarray   # (nv,) whether it may move at all
-    lower: np.ndarray  # (nq,)
-    upper: np.ndarray  # (nq,)
-    where: np.ndarray  # (nv,) the entry of q that an entry of v moves alone, or -1
+    free: np.ndarray     # (nv,) whether it may move at all
+    lower: np.ndarray    # (nq,)
+    upper: np.ndarray    # (nq,)
+    q_entry: np.ndarray  # (nv,) the entry of q that an entry of v moves alone, or -1
 
     def in_the_way(self, q, step):
         """Return which entries of v are at their limit and would exceed it, (nv,)."""
-        alone, k = self.where >= 0, self.where
+        alone, k = self.q_entry >= 0, self.q_entry
         return alone & (((q[k] <= self.lower[k]) & (step < 0.0))
                         | ((q[k] >= self.upper[k]) & (step > 0.0)))
 
 
 def _limits(model, fixed, count):
-    free, where = np.ones(model.nv, dtype=bool), np.full(model.nv, -1)
+    free, q_entry = np.ones(model.nv, dtype=bool), np.full(model.nv, -1)
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
     for joint in model.joints:
         if joint in fixed:
             free[joint.v] = False
         elif count and joint.kind != 'floating':
-            where[joint.v] = range(model.nq)[joint.q]
+            q_entry[joint.v] = range(model.nq)[joint.q]
             lower[joint.q], upper[joint.q] = joint.lower, joint.upper
-    return _JointLimits(free, lower, upper, where)
+    return _JointLimits(free, lower, upper, q_entry)
 
 
 def _step(model, q, constraints, r, limits):

@@ -138,8 +138,8 @@ def _is_singular(model, q, constraints, decomposition, free):
     if not free.size:
         return False
     mixed = free @ np.cos(1.0 + np.arange(free.shape[1]))  # all of them, with irregular weights
-    there = integrate(model, q, mixed, STEP / np.abs(mixed).max())
-    A = constraint_matrix(model, there, constraints)
+    moved = integrate(model, q, mixed, STEP / np.abs(mixed).max())
+    A = constraint_matrix(model, moved, constraints)
     unit = linalg.solve_triangular(decomposition.L, A.T, lower=True).T
     length = np.linalg.norm(unit, axis=1, keepdims=True)
     unit = unit / np.where(length > NEARBY * length.max(initial=0.0), length, np.inf)

@@ -50,8 +50,8 @@ def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, tau: np.nd
                           constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
                           stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
     """Return the ConstrainedForward by O(n) passes, for models without mimic joints."""
-    return _solve(hybrid.by_articulated_bodies, model, q, v, tau, constraints,
-                                    wrenches, stabilisation)
+    return _solve(hybrid.by_articulated_bodies, model, q, v, tau, constraints, wrenches,
+                  stabilisation)
 
 
 def by_mass_matrix(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,

@@ -116,7 +116,7 @@ def _support(constraint, pressure, half):
         return 'inside'
     if half is None or not pressure:
         return 'unknown'
-    where = np.abs(pressure)
+    distance = np.abs(pressure)
     if constraint.kind == 'line_contact':
-        where, half = np.linalg.norm(where), np.min(half)
-    return 'inside' if np.all(where <= np.asarray(half)) else 'outside'
+        distance, half = np.linalg.norm(distance), np.min(half)
+    return 'inside' if np.all(distance <= np.asarray(half)) else 'outside'

@@ -34,7 +34,7 @@ def independent_joints(model: Model, active: np.ndarray,
         len(pivots[0]), -np.count_nonzero(active[pivots[0]]), pivots[1]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
     undetermined = [joint.name for joint in model.joints if joint.kind in MULTI_AXIS
-             and np.isin(np.arange(joint.v.start, joint.v.stop), independent).any()]
+                    and np.isin(np.arange(joint.v.start, joint.v.stop), independent).any()]
     if undetermined:
         raise DynamicsError(
             f'the loops do not determine the motion of {", ".join(undetermined)}, which has more '

@@ -56,7 +56,7 @@ class LoopTransmission(NamedTuple):
 
     N: np.ndarray         # (n, nv, k) v = N v_I
     inverse: np.ndarray   # (n, d, m) A_D^+
-    regular: np.ndarray     # (n,) False where the configuration is singular
+    regular: np.ndarray   # (n,) False where the configuration is singular
 
 
 class LoopMotionSamples(NamedTuple):
@@ -66,7 +66,7 @@ class LoopMotionSamples(NamedTuple):
     v: np.ndarray         # (n, nv)
     a: np.ndarray         # (n, nv)
     N: np.ndarray         # (n, nv, k)
-    regular: np.ndarray     # (n,) False where the configuration is singular
+    regular: np.ndarray   # (n,) False where the configuration is singular
 
 
 class LoopMotion:
@@ -89,7 +89,7 @@ class LoopMotion:
                                 'they do not fix a position; give them one')
         self.active = actuated_dofs(self.model, passive)
         driven = [joint.name for joint in self.model.joints
-                if joint.kind == 'planar' and self.active[joint.v].any()]
+                  if joint.kind == 'planar' and self.active[joint.v].any()]
         if driven:
             raise DynamicsError(f'{driven} have more than one axis and motors: motors must have '
                                 'one axis; lock them, or declare them as passive')
@@ -204,42 +204,46 @@ class LoopMotion:
                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return (q, N, arrived (n,), moved (n,)): one step of each state towards its target.
 
-        The longest step in which no joint moves by more than STEP and the loops close on the same
-        branch; without such a step the state is not moved.
+        It is the longest step in which no joint moves by more than STEP and the loops close on the
+        same branch. A state for which there is no such step is not moved.
 
-        :param q: (n, nq), closed; target: (n, k) positions of the independent joints.
+        :param q: (n, nq), closed.
+        :param target: (n, k) positions of the independent joints.
         :param N: of the LoopTransmission at q.
-        :param most: greatest permitted entry of N: above, it is too near to singular.
+        :param most: greatest permitted entry of N: with a greater one, q is too near to singular.
         """
         path = target - q[:, self.q_indices]
         size = np.abs(np.einsum('nik,nk->ni', N, path)).max(axis=1, initial=0.0)
         share = STEP / np.maximum(size, STEP)
-        result, there = q.copy(), N.copy()
+        result, result_N = q.copy(), N.copy()
         arrived, moved = np.zeros((2, len(q)), dtype=bool)
         todo = np.arange(len(q))
         while len(todo):
             part = share[todo, None] * path[todo]
-            new, fine, matrices = self._on_branch(q[todo], part, N[todo], most)
-            good = todo[fine]
-            result[good], there[good] = new[fine], matrices
+            new, reached, matrices = self._on_branch(q[todo], part, N[todo], most)
+            good = todo[reached]
+            result[good], result_N[good] = new[reached], matrices
             moved[good], arrived[good] = True, share[good] == 1.0
-            todo = todo[~fine]
+            todo = todo[~reached]
             share[todo] /= 2.0
             todo = todo[share[todo] * size[todo] > SMALLEST]
-        return result, there, arrived, moved
+        return result, result_N, arrived, moved
 
     def _on_branch(self, q, part, N, most=SINGULAR):
-        """Return (q, fine (n,), N where fine): independent joints moved by `part`, loops closed."""
+        """Return (q, reached (n,), N where reached) after a motion `part` of independent joints.
+
+        Reached: the loops close on the same branch, away from singular configurations.
+        """
         step = np.einsum('nik,nk->ni', N, part)
         size = np.abs(step).max(axis=1, initial=0.0)
         guess = self._moved(q, step)
         guess[:, self.q_indices] = q[:, self.q_indices] + part
         new, converged, corrected = self.close_loops(guess)
-        fine = converged & (corrected <= BRANCH * size + 1e-6)
-        there = self.transmission(new[fine])
-        regular = there.regular & (transmission_gain(there.N) < most)
-        fine[fine] = regular
-        return new, fine, there.N[regular]
+        reached = converged & (corrected <= BRANCH * size + 1e-6)
+        transmission = self.transmission(new[reached])
+        regular = transmission.regular & (transmission_gain(transmission.N) < most)
+        reached[reached] = regular
+        return new, reached, transmission.N[regular]
 
     def walk_to(self, q: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (configuration at the target (k,), N), reached continuously from q (nq,).
@@ -253,29 +257,29 @@ class LoopMotion:
             if arrived[0]:
                 return q[0], N[0]
             if not moved[0]:
-                where = ', '.join(f'{name} {x:.4g}' for name, x in zip(self.names, target))
+                goal = ', '.join(f'{name} {x:.4g}' for name, x in zip(self.names, target))
                 raise DynamicsError(
-                    f'the loops cannot be followed to {where}: there they cannot be closed, or a '
+                    f'the loops cannot be followed to {goal}: they cannot be closed there, or a '
                     'singular configuration lies on the way')
 
-    def follow(self, where: np.ndarray, start: np.ndarray) -> np.ndarray:
+    def follow(self, positions: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Return the configurations (N, nq) of a sequence of independent positions (N, k).
 
         :param start: (nq,), closed; the sequence is reached continuously from it.
         """
-        q, at, first = np.empty((len(where), self.model.nq)), start, 0
+        q, at, first = np.empty((len(positions), self.model.nq)), start, 0
         N = self.transmission(start[None]).N[0]
-        while first < len(where):
-            part = where[first:first + 1000] - at[self.q_indices]
+        while first < len(positions):
+            part = positions[first:first + 1000] - at[self.q_indices]
             far = np.append(np.abs(part @ N.T).max(axis=1, initial=0.0) > STEP, True)
             part = part[:far.argmax()]   # those within a step
-            new, fine, there = self._on_branch(np.repeat(at[None], len(part), axis=0), part,
-                                               np.repeat(N[None], len(part), axis=0))
-            count = int(np.append(fine, False).argmin())
+            new, reached, matrices = self._on_branch(np.repeat(at[None], len(part), axis=0), part,
+                                                     np.repeat(N[None], len(part), axis=0))
+            count = int(np.append(reached, False).argmin())
             if count:
-                q[first:first + count], at, N = new[:count], new[count - 1], there[count - 1]
+                q[first:first + count], at, N = new[:count], new[count - 1], matrices[count - 1]
             else:
-                at, N = self.walk_to(at, where[first])
+                at, N = self.walk_to(at, positions[first])
                 q[first], count = at, 1
             first += count
         return q
@@ -303,8 +307,8 @@ class LoopMotion:
             inside = moved & self.within_limits(new)
             q[inside], N[inside] = new[inside], matrices[inside]
             found.append(q[inside])
-            turn = arrived | ~inside     # a new direction, or back home
-            target[turn] = rng.uniform(lower, upper, (int(turn.sum()), len(lower)))
+            redirected = arrived | ~inside     # to a new target, perhaps from home
+            target[redirected] = rng.uniform(lower, upper, (int(redirected.sum()), len(lower)))
             back = ~inside & (rng.random(WALKERS) < 0.5)
             q[back], N[back] = self.home, first
         reached = np.concatenate(found)
@@ -312,8 +316,8 @@ class LoopMotion:
             raise DynamicsError('the mechanism can hardly move from the configuration in which its '
                                 'loops were closed: joint limits or singular configurations '
                                 'surround it')
-        where = reached[:, self.q_indices]
-        reached = reached[((where >= lower) & (where <= upper)).all(axis=1)]
+        position = reached[:, self.q_indices]
+        reached = reached[((position >= lower) & (position <= upper)).all(axis=1)]
         if not len(reached):
             raise DynamicsError('none of the configurations that the loops can be followed to is '
                                 f'within the ranges of {", ".join(self.names)}')
@@ -326,20 +330,20 @@ class LoopMotion:
     def ranges(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (lower, upper) positions of the independent joints, (k,) each."""
         joints = [self.model.joint(name) for name in self.names]
-        here = self.home[self.q_indices]
+        home = self.home[self.q_indices]
         free = np.array([FREE_RANGE.get(joint.kind, np.pi) for joint in joints])
         lower, upper = (np.array([getattr(joint, end) for joint in joints])
                         for end in ('lower', 'upper'))
-        return (np.where(np.isfinite(lower), lower, here - free),
-                np.where(np.isfinite(upper), upper, here + free))
+        return (np.where(np.isfinite(lower), lower, home - free),
+                np.where(np.isfinite(upper), upper, home + free))
 
     def within_limits(self, q: np.ndarray) -> np.ndarray:
         """Return whether no joint exceeds its limits by more than at home, (n,)."""
         inside = np.ones(len(q), dtype=bool)
         for joint in self.model.joints:
             if joint.kind != 'floating':
-                here = self.home[joint.q]
-                lower, upper = np.minimum(joint.lower, here), np.maximum(joint.upper, here)
+                home = self.home[joint.q]
+                lower, upper = np.minimum(joint.lower, home), np.maximum(joint.upper, home)
                 inside &= ((q[:, joint.q] >= lower) & (q[:, joint.q] <= upper)).all(axis=1)
         return inside
 

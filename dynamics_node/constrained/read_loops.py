@@ -98,7 +98,7 @@ def _constraint(number, entry):
                f'one of: {", ".join(KINDS)}')
     for key in entry:
         if key not in ('name', 'kind', *FIELDS[kind]):
-            refuse(name, short(key), f'is no field of {kind}',
+            refuse(name, short(key), f'is not a field of {kind}',
                    f'name, kind, {", ".join(FIELDS[kind])}')
     return Constraint(**{key: value if key in _TEXTS else numbers(value)
                          for key, value in entry.items()})

@@ -54,8 +54,8 @@ def rows(model: Model, q: np.ndarray, v: np.ndarray,
     motions = world_motions(model, q, v, placements)
     pairs = [_pair(model, placements, constraint) for constraint in constraints]
     return ConstraintRows(_joined(_residual(model, q, pair) for pair in pairs),
-                _matrix(model, q, placements, pairs),
-                _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
+                          _matrix(model, q, placements, pairs),
+                          _joined(_gamma(model, q, v, motions, pair) for pair in pairs))
 
 
 def sine_of_rotation(R: np.ndarray, axis: np.ndarray | None = None) -> np.ndarray:
@@ -191,12 +191,12 @@ def _matrix(model, q, placements, pairs):
 
 def _add_columns(block, placements, pair, bodies, sign):
     """Add the velocities that the joints of these bodies give the point, along the rows."""
-    mine = [k for k, (body, _) in enumerate(placements.which) if body in bodies]
-    turn = placements.turn[:, mine]
-    arm = pair.point[:, None] - placements.origin[:, mine]
-    velocity = placements.slide[:, mine] + cross(turn, arm)
+    own = [k for k, (body, _) in enumerate(placements.which) if body in bodies]
+    turn = placements.turn[:, own]
+    arm = pair.point[:, None] - placements.origin[:, own]
+    velocity = placements.slide[:, own] + cross(turn, arm)
     columns = sign * (pair.along @ velocity + pair.about @ turn)
-    for k, column in zip(mine, columns.T):
+    for k, column in zip(own, columns.T):
         _, entry = placements.which[k]
         add_block(block, slice(0, len(block)), slice(entry, entry + 1), column[:, None])
 

@@ -32,7 +32,7 @@ class TaskMotionSample(NamedTuple):
     """The sample that the law of mode task_space follows."""
 
     reference: TaskReference   # frame, wrench, selection, stiffness and damping
-    pose_motion: PoseMotion         # wanted pose, twist and acceleration of the frame
+    pose_motion: PoseMotion    # wanted pose, twist and acceleration of the frame
     posture: np.ndarray        # wanted joint positions, in the null space of the frame, (nq,)
 
 

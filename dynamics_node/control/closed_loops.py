@@ -97,9 +97,9 @@ class ClosedLoops:
             return motion._replace(v=self._completed(self._closed_rows(q).A, motion.v, 0.0))
         start = np.array(motion.q)
         start[self._passive_q] = q[self._passive_q]
-        there = self._robot.project_configuration(start, fixed=self._fixed)
-        v = self._completed(self._closed_rows(there).A, motion.v, 0.0)
-        return MotionSample(there, v, self.accelerations(there, v, motion.a))
+        closed = self._robot.project_configuration(start, fixed=self._fixed)
+        v = self._completed(self._closed_rows(closed).A, motion.v, 0.0)
+        return MotionSample(closed, v, self.accelerations(closed, v, motion.a))
 
     def _closed_rows(self, q):
         """Return the constraint rows at q, where the loops are closed."""

@@ -26,6 +26,7 @@ from dynamics_node.checks import choice, finite, flag
 from dynamics_node.control.gains import per_joint
 from dynamics_node.control.torque_terms import TorqueTerms
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.robot.changes import without_payloads
 from dynamics_node.robot.robot import Robot
 
 KINDS = ('full', 'without_gravity', 'payload_only')
@@ -109,15 +110,9 @@ def driver_terms(driver: DriverCompensation, robot: Robot, gravity_scale: ArrayL
     if driver.kind == 'full':
         return None
     if driver.kind == 'payload_only':
-        return TorqueTerms(bare(robot), gravity_scale, friction_scale)
-    known = robot if flag('knows_payload', driver.knows_payload) else bare(robot)
+        return TorqueTerms(without_payloads(robot), gravity_scale, friction_scale)
+    known = robot if flag('knows_payload', driver.knows_payload) else without_payloads(robot)
     if driver.driver_gravity is not None:
         known = known.with_gravity(finite('driver_gravity', driver.driver_gravity, (3,)))
     return TorqueTerms(known, gravity_scale)
 
-
-def bare(robot: Robot) -> Robot:
-    """Return the robot without any payload."""
-    for name in robot.payloads:
-        robot = robot.without_payload(name)
-    return robot

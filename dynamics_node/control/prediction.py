@@ -30,7 +30,7 @@ class StatePredictor:
 
         :param controller: one that can_predict.
         :param driven: whether the commands drive the joint, (nv,).
-        :param most_steps: per call of `advance`; a long time is divided into longer steps.
+        :param most_steps: greatest number per call of `advance`; for a long time steps are longer.
         """
         self._most_steps = most_steps
         self._controller, self._driven = controller, np.flatnonzero(driven)

@@ -38,7 +38,8 @@ class TorqueTerms:
         self._subtracts = robot.nq == robot.nv   # difference of configurations is that of arrays
         self._springs = bool(robot.springs)
         self._turning = turning_dofs(robot)
-        self.max_velocity = _speed_limits(robot)
+        known = ~np.isnan(robot.model.max_velocity)
+        self.max_velocity = np.where(known, robot.model.max_velocity, np.inf)
         self._references: dict[str, np.ndarray] = {}   # frame -> its reference inertia
         self.loops = ClosedLoops(robot) if robot.loops.constraints else None
 
@@ -108,13 +109,6 @@ def turning_dofs(robot: Robot) -> np.ndarray:
     return np.array([joint.v.stop - 1 for joint in robot.model.joints
                      if joint.kind in ('continuous', 'planar') and not joint.mimics], dtype=int)
 
-
-def _speed_limits(robot):
-    limits = np.full(robot.nv, np.inf)
-    for joint in robot.model.joints:
-        if not np.isnan(joint.max_velocity):
-            limits[joint.v] = joint.max_velocity
-    return limits
 
 
 def without_friction(robot: Robot) -> Robot:

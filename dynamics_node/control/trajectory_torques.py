@@ -75,8 +75,7 @@ def _states(robot, times, q, v, a):
 
 def _effort_limit(robot, effort_limits):
     if effort_limits is None:
-        return np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_effort)
-                               for joint in robot.model.joints] or [np.empty(0)])
+        return robot.model.max_effort
     limit = np.array(checks.check_floats('effort_limits', effort_limits, robot.nv))
     for k, name in enumerate(robot.dof_names):
         if limit[k] <= 0.0:

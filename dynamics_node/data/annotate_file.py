@@ -112,7 +112,7 @@ def _schema(robot, settings, schema, added, dtype):
 
 
 def _windows(robot, settings, opened):
-    """Yield (the rows before, the rows, the rows after) for all rows of a file.
+    """Yield (rows before the window, rows of the window, rows after it) for each window of a file.
 
     The filter also needs `margin_rows` rows on both sides; rows farther away have no effect.
     """
@@ -144,7 +144,7 @@ def usual_step(mapping: ColumnMapping, opened: SourceFile) -> float:
     if batch is None:
         return 1.0
     steps = np.diff(times_of(mapping, batch, 0, first_stamp(mapping, batch)))
-    steps = steps[steps > 0.0]   # NaN is not above
+    steps = steps[steps > 0.0]   # false for NaN
     if not len(steps):
         raise DynamicsError(f"the times in column '{mapping.time}' do not increase")
     return float(np.median(steps))

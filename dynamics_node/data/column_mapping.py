@@ -93,7 +93,7 @@ def read_mapping(robot: Robot, source: str | PathLike | Mapping) -> ColumnMappin
         try:
             found = load_yaml(found, MAX_VALUES)
         except DynamicsError as error:
-            raise DynamicsError(f'mapping is no YAML: {error}') from error
+            raise DynamicsError(f'mapping is not valid YAML: {error}') from error
     found = _checked_keys('mapping', found, KEYS)
     if 'position' not in found:
         raise DynamicsError('mapping has no position; expected position: {column: NAME} or '
@@ -131,12 +131,12 @@ def _joint_columns(robot: Robot, name: str, given: Any, keys: Sequence[str]) -> 
     joints = list(robot.joint_names) if joints is None else joints
     if not isinstance(joints, Sequence) or isinstance(joints, str):
         raise DynamicsError(f'{name}: joints is {shown(joints)}; expected a list of joints, null '
-                            'where an entry is no joint')
+                            'where an entry is not a joint')
     named = [joint for joint in joints if joint is not None]
     for joint in named:
         if joint not in robot.joint_names:
             raise DynamicsError(f'{name}: joints: {UnknownName("joint", joint, robot.joint_names)}'
-                                '; null: an entry that is no joint of it')
+                                '; null: an entry that is not a joint of it')
         if named.count(joint) > 1:
             raise DynamicsError(f"{name}: joints has '{joint}' twice")
     if not is_list and len(columns) != len(joints):

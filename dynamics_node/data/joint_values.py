@@ -59,7 +59,7 @@ def _conversion(robot: Robot, mapping: JointColumns) -> tuple[np.ndarray, np.nda
 
 
 def check_lists(name: str, kind: pa.DataType, width: str = '') -> None:
-    """Raise a DynamicsError if the rows of a column are no lists.
+    """Raise a DynamicsError if the rows of a column are not lists.
 
     :param width: for the message, how many numbers are expected.
     """

@@ -32,7 +32,7 @@ from dynamics_node.identification.resampling import JITTER, LONGEST_GAP, LONGEST
 
 MARKS = {'no_position': 1, 'out_of_order': 2, 'after_gap': 4, 'edge': 8, 'too_short': 16,
          'no_effort': 32, 'outside_limits': 64}
-LARGEST = 1e6        # [rad or m] a position beyond is no measurement
+LARGEST = 1e6        # [rad or m] a greater position cannot be a measurement
 FEWEST = 5           # rows of a part: differences are over five points
 BESIDE = 2           # rows that these differences need on either side
 TOGETHER = 8192      # rows of all parts in one call of the filter: they stay in a core's cache
@@ -50,7 +50,7 @@ class Motion(NamedTuple):
 
 def invalid_positions(q: np.ndarray) -> np.ndarray:
     """Return a mask of the rows without a position of every joint, (N,)."""
-    return ~(np.abs(q) <= LARGEST).all(axis=1)   # NaN is not below
+    return ~(np.abs(q) <= LARGEST).all(axis=1)   # true for NaN
 
 
 def filtered_motion(time: np.ndarray, q: np.ndarray, episode: np.ndarray, cutoff: float,
@@ -87,7 +87,7 @@ def _out_of_order(time: np.ndarray, starts: np.ndarray, valid: np.ndarray) -> np
     """
     late = np.zeros(len(time), dtype=bool)
     steps = np.diff(time)
-    backwards = np.flatnonzero(~(steps > 0.0)) + 1   # NaN is not above
+    backwards = np.flatnonzero(~(steps > 0.0)) + 1   # NaN steps too
     backwards = np.setdiff1d(backwards, starts, assume_unique=True)
     for first in np.unique(np.searchsorted(starts, backwards, side='right') - 1):
         stop = starts[first + 1] if first + 1 < len(starts) else len(time)
@@ -180,7 +180,7 @@ def _extended(x: np.ndarray) -> np.ndarray:
 
 
 def _resampled(t: np.ndarray, q: np.ndarray, period: float, cutoff: float) -> Sequence[np.ndarray]:
-    """Return (q, v, a) at irregular times, by uniform ones."""
+    """Return (q, v, a) at irregular times: filtered and differentiated at uniform times."""
     from scipy.interpolate import CubicSpline
 
     grid, x = uniform(t, q, period)

@@ -171,7 +171,7 @@ class AddedColumn(NamedTuple):
 def added_columns(robot: Robot, names: Sequence[str]) -> tuple[AddedColumn, ...]:
     """Return the AddedColumn of each name.
 
-    :raise DynamicsError: a name is no quantity, its frame is unknown, or it is given twice.
+    :raise DynamicsError: a name is not a quantity, its frame is unknown, or it is given twice.
     """
     if isinstance(names, str) or not names:
         raise DynamicsError(f'columns is {shown(names)}; expected a list of some of: {VALID}')

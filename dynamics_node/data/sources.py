@@ -133,7 +133,7 @@ def files_of(names: str | os.PathLike | Sequence[str | os.PathLike],
 
     A folder is a data set of LeRobot (with meta/info.json) or a ROS 2 bag (with metadata.yaml).
 
-    :param out: folder of results: where a folder or pattern has other files, those are no sources.
+    :param out: folder of results: where a folder or pattern has other files, those are not sources.
     :raise DynamicsError: there is no such file, or none at all.
     """
     if isinstance(names, (str, os.PathLike)):

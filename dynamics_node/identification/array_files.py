@@ -30,7 +30,7 @@ INSTALL = 'reading Parquet files needs the package pyarrow: pip install pyarrow'
 def read_npz(path: str | os.PathLike) -> RawRecording:
     """Return the RawRecording of an archive of NumPy arrays.
 
-    :raise DynamicsError: the file is no archive, or an array is missing.
+    :raise DynamicsError: the file is not an archive, or an array is missing.
     """
     content = io.BytesIO(_content(path))
     try:
@@ -42,8 +42,8 @@ def read_npz(path: str | os.PathLike) -> RawRecording:
     except DynamicsError:   # it is a ValueError, too
         raise
     except UNREADABLE as error:
-        raise DynamicsError(f'{path} cannot be read: it is no archive of NumPy arrays, is damaged '
-                            f'or encrypted, or has objects; {ARRAYS}') from error
+        raise DynamicsError(f'{path} cannot be read: it is not an archive of NumPy arrays, is '
+                            f'damaged or encrypted, or has objects; {ARRAYS}') from error
     times = [found[name] for name in TIMES if name in found]
     quantities = {WORDS[name]: array for name, array in found.items() if name in WORDS}
     if not times or not {'position', 'effort'} <= set(quantities):
@@ -57,7 +57,7 @@ def read_npz(path: str | os.PathLike) -> RawRecording:
 def read_parquet(path: str | os.PathLike) -> RawRecording:
     """Return the RawRecording of a Parquet file; an empty cell is NaN.
 
-    :raise DynamicsError: pyarrow is not installed, or the file is no table of numbers.
+    :raise DynamicsError: pyarrow is not installed, or the file is not a table of numbers.
     """
     content = _content(path)
     try:

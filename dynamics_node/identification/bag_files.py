@@ -73,7 +73,7 @@ def _check_files(path):
     except (KeyError, TypeError) as error:
         raise FileError(metadata, f'it is not the metadata of a bag: {error!r}') from error
     except DynamicsError as error:
-        raise FileError(metadata, 'it is no YAML, or too long or nested too deep') from error
+        raise FileError(metadata, 'it is not valid YAML, or too long or nested too deep') from error
     for name in names:
         _check_storage(path / name)
 
@@ -131,7 +131,7 @@ def merge_joint_states(source: object, series: Mapping[tuple[str, ...], Series])
             parts.setdefault(name, []).append((time, values[:, :, k]))
     if not parts:
         raise DynamicsError(f'{source}: the joint states have no joint names')
-    joints = {name: _in_time(its) for name, its in parts.items()}
+    joints = {name: _in_time(own) for name, own in parts.items()}
     base = max(joints.values(), key=lambda joint: len(joint[0]))[0]
     seconds = (base - base[0]) * 1e-9     # from the first one: nanoseconds since 1970 need 61 bits
     columns = np.stack([_at(base, *joint) for joint in joints.values()], axis=-1)

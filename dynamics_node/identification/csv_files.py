@@ -161,7 +161,7 @@ def _whole_lines(path, lines, width, delimiter, skipped, notes):
 class _Cells:
     """Convert the cells of a table one after the other; an empty one is NaN.
 
-    :ivar refusal: the place of a cell that is no number; '' if there is none.
+    :ivar refusal: the place of a cell that is not a number; '' if there is none.
     """
 
     def __init__(self, width, skipped):
@@ -192,7 +192,8 @@ def _of_echo(path, first):
             try:
                 rows.append([float(line[0]) + 1e-9 * float(line[1]), *map(float, line[3 + n:])])
             except ValueError:
-                raise DynamicsError(f'{path}, line {number} has a cell that is no number') from None
+                raise DynamicsError(f'{path}, line {number} has a cell that is not a number'
+                                    ) from None
     table = np.array(rows)
     q, v, tau = np.split(table[:, 1:], 3, axis=1)
     return raw_recording(names, table[:, 0], q, tau, v)

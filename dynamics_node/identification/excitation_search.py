@@ -111,13 +111,13 @@ class _Search:
                                 f'{MAX_PERIOD:g} s')
         self.excited = excited_robot(robot)
         self.limits = excitation_limits(robot, settings.margin, settings.positions,
-                                settings.acceleration, settings.boxes, self.excited)
+                                        settings.acceleration, settings.boxes, self.excited)
         self.rng = np.random.default_rng(checks.whole('seed', settings.seed))
         self.until = monotonic() + _duration(settings.seconds)
         progress(0.0, 'base parameters')
         omega = 2.0 * np.pi / self.period
         self.information = ScaledRegressor(robot, self.limits, settings.harmonics * omega, self.rng,
-                                       self.excited)
+                                           self.excited)
         self.sine, self.cosine = at_rest(settings.harmonics)
         self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
                                  endpoint=False)

@@ -104,19 +104,19 @@ class ExcitedMechanism(ExcitedTree):
 
     def states(self, trajectory, times):
         """Return (q, v, a) of the robot along a Fourier motion; None if the loops cannot follow."""
-        where, v, a = trajectory.sample(times)
-        far = np.abs(self._known[:, self.loops.q_indices] - where[0]).max(axis=1)
+        positions, v, a = trajectory.sample(times)
+        far = np.abs(self._known[:, self.loops.q_indices] - positions[0]).max(axis=1)
         try:
-            q = self.loops.follow(where, self._known[far.argmin()])
+            q = self.loops.follow(positions, self._known[far.argmin()])
         except DynamicsError:
             return None
         return self._if_regular(q, v, a)
 
     def states_near(self, states, trajectory, times):
         """Return (q, v, a) of a motion that differs from that of `states` by a small step."""
-        where, v, a = trajectory.sample(times)
+        positions, v, a = trajectory.sample(times)
         q = states[0].copy()
-        q[:, self.loops.q_indices] = where
+        q[:, self.loops.q_indices] = positions
         q, converged, _ = self.loops.close_loops(q)
         return self._if_regular(q, v, a) if converged.all() else None
 

@@ -1,8 +1,8 @@
 """Choose the law of friction of each joint from the data, by cross-validation over blocks of time.
 
 The recording is divided into BLOCKS. Each law is fitted to all blocks but one and judged by its
-error on that one. A further term, or another friction_speed, is taken only if the squared error
-becomes less by LEAST_GAIN at least, and by SIGNIFICANT standard errors over the blocks; a smaller
+error on that one. A further term, or another friction_speed, is taken only if it reduces the
+squared error by at least LEAST_GAIN, and by SIGNIFICANT standard errors over the blocks; a smaller
 gain may be a fit of noise. A law of the robot that has further terms is kept by the same rule.
 
 All laws of a joint share the columns of links, rotor and damping, so each block is reduced to one
@@ -24,6 +24,7 @@ from dynamics_node.identification.friction_law import (
     stribeck_column,
 )
 from dynamics_node.identification.identifiable_parameters import BaseParameters
+from dynamics_node.identification.noise import rms
 from dynamics_node.identification.parameters import payload_parameters
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
@@ -98,7 +99,7 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     :param tick: called after each block with the share done; may raise to stop.
     """
     layout, measured = base.layout, np.arange(robot.nv)[base.rows].tolist()
-    permitted = {k: _permitted(layout, k, _rms(recording.v[:, k]), terms, stribeck_speed)
+    permitted = {k: _permitted(layout, k, rms(recording.v[:, k]), terms, stribeck_speed)
                  for k in measured}
     free = {k: layout.laws[k] in permitted[k] for k in measured}
     searches = {k: ([] if free[k] else [layout.laws[k]]) + permitted[k] for k in measured}
@@ -110,7 +111,7 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     found = _searched(searches, errors_of, stribeck_speed, free)
     laws, before, after = list(layout.laws), *np.full((2, len(layout.laws)), np.nan)
     for k, (each, errors) in found.items():   # other joints keep their law
-        least = (ROUNDING * _rms(recording.tau[:, k])) ** 2
+        least = (ROUNDING * rms(recording.tau[:, k])) ** 2
         best = _chosen(each, np.maximum(errors, least), free[k])
         laws[k] = each[best]
         before[k], after[k] = np.sqrt(errors[[0, best]].mean(axis=1))
@@ -329,9 +330,10 @@ def _fold_errors(others, left_out, keys, laws):
     for (stribeck, _), each in _families(laws).items():
         at = np.array([[places[key] for key in _keys(laws[k])] for k in each])
         x, errors[each] = _solved(*squares, at)
-        if stribeck:   # a negative one is none
-            none = x[:, STRIBECK] < 0.0
-            errors[np.array(each)[none]] = _solved(*squares, np.delete(at[none], STRIBECK, 1))[1]
+        if stribeck:   # laws whose Stribeck friction would be negative are fitted without it
+            negative = x[:, STRIBECK] < 0.0
+            errors[np.array(each)[negative]] = _solved(
+                *squares, np.delete(at[negative], STRIBECK, 1))[1]
     return errors
 
 
@@ -344,7 +346,3 @@ def _solved(fitted, unseen, at):
     x = np.linalg.solve(fitted[pairs], fitted[at, -1][..., None])[..., 0]
     quadratic = np.einsum('ni,nij,nj->n', x, unseen[pairs], x)
     return x, np.maximum(unseen[-1, -1] - 2.0 * np.sum(x * unseen[at, -1], axis=1) + quadratic, 0.0)
-
-
-def _rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))

@@ -101,7 +101,7 @@ class BaseParameters(NamedTuple):
         lines = [f'{self.size} base parameters of {self.layout.size}:']
         lines += [f'  {k + 1:3d}  {text}' for k, text in enumerate(self.meanings())]
         for kind in (ALONE, NEVER):
-            names = [n for n, its in zip(self.layout.names, self.kinds) if its == kind]
+            names = [n for n, own in zip(self.layout.names, self.kinds) if own == kind]
             lines.append(f'identifiable {kind}: {", ".join(names) or "none"}')
         return '\n'.join(lines)
 

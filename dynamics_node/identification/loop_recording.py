@@ -157,10 +157,10 @@ def _refuse_missing(loops, q):
 
 def _configurations(loops, measured, whole):
     """Return (q (N, nq), known (N,)): configurations that close the loops."""
-    where = np.stack([measured[name] for name in loops.names], axis=-1)
+    positions = np.stack([measured[name] for name in loops.names], axis=-1)
     if whole is not None and np.isfinite(whole).all():
         guess = np.array(whole, dtype=float)
-        guess[:, loops.q_indices] = where
+        guess[:, loops.q_indices] = positions
         if (loops.gap(guess) <= CLOSED).all():
             return guess, np.ones(len(guess), dtype=bool)
         q, converged, _ = loops.close_loops(guess)
@@ -171,7 +171,7 @@ def _configurations(loops, measured, whole):
                 'samples. Check signs, zeros, units and the list of loops')
         return q, converged
     try:
-        return loops.follow(where, loops.home), np.ones(len(where), dtype=bool)
+        return loops.follow(positions, loops.home), np.ones(len(positions), dtype=bool)
     except DynamicsError as error:
         unknown = [joint.name for joint in loops.model.joints
                    if joint.name not in measured and joint.kind not in MULTI_AXIS]

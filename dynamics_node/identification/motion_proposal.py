@@ -27,7 +27,7 @@ from dynamics_node.identification.linear_fit import LinearFit
 from dynamics_node.identification.parameters import parameter_regressor
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
-from dynamics_node.identification.uncertainty import Spread
+from dynamics_node.identification.uncertainty import Spread, standard_deviations
 from dynamics_node.robot.robot import Robot
 
 RECORDED_POSES, RANDOM_POSES = 6, 6
@@ -111,19 +111,14 @@ def _counted(chosen):
     return [(each, sum(other is each for other in chosen)) for each in first.values()]
 
 
-def _deviations(R):
-    """Return the standard deviations of x with the information R'R, (b,)."""
-    return np.linalg.norm(np.linalg.inv(R), axis=1)
-
-
 def _lacking(R, aim):
     """Return which deviations are greater than `aim`, (b,)."""
-    return _deviations(R) > aim
+    return standard_deviations(R) > aim
 
 
 def _misses(R, aim):
     """Return how far the deviations are from `aim`: the sum of their logarithms."""
-    return float(np.log(np.maximum(_deviations(R) / aim, 1.0)).sum())
+    return float(np.log(np.maximum(standard_deviations(R) / aim, 1.0)).sum())
 
 
 def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
@@ -137,7 +132,7 @@ def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
     if not lacking.any() or not motions:
         return []
     root = np.linalg.inv(R)   # of the covariance
-    directions = root @ (root[lacking] / _deviations(R)[lacking, None]).T
+    directions = root @ (root[lacking] / standard_deviations(R)[lacking, None]).T
     tells = np.array([((_rows(robot, base, sigma, motion) @ directions) ** 2).sum(axis=0)
                       for motion in motions])
     return [_Candidate(motions[k], r_factor(_rows(robot, base, sigma, motions[k])))

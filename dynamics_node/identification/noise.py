@@ -41,6 +41,11 @@ def residual_noise(residuals: np.ndarray, parameters: np.ndarray, floor: np.ndar
     return Noise(np.maximum(sigma, floor), times)
 
 
+def rms(x: np.ndarray) -> float:
+    """Return the root mean square of all entries."""
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
 def median_sigma(residuals: np.ndarray) -> np.ndarray:
     """Return the standard deviation of each column by the median of |x|, (nv,)."""
     return TO_SIGMA * np.median(np.abs(residuals), axis=0)

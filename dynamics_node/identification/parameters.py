@@ -264,11 +264,11 @@ def _friction_terms(model, layout, values):
 
 
 def applied_values(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
-    """Return the parameters with those that the model of a Robot lacks moved to others, (size,).
+    """Return parameters that the model of a Robot can have, approximately the same, (size,).
 
-    The model has friction and armature of joints alone. Each joint gets what a coupled motor
-    does to it when the other joints rest: rho^2 of armature and viscous, |rho| of coulomb; and the
-    friction in proportion to its load at the mean load.
+    The model has friction and armature of joints alone. Added to those of each joint are the parts
+    of coupled motors while the other joints rest (rho^2 of armature and viscous, |rho| of coulomb),
+    and the friction in proportion to its load, at the mean load.
     """
     applied, dofs = values.copy(), list(layout.dofs)
     each = values[layout.of_motors].reshape(-1, len(PER_MOTOR))

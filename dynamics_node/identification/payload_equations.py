@@ -87,8 +87,9 @@ def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses
     floor = np.full(len(names), ROUNDING * max(1.0, np.abs(loaded.recording.tau).max()))
     if unknown:  # uniform between -f and f
         floor = np.maximum(floor, _dry_friction(robot, loops, q) / np.sqrt(3.0))
-    return PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior_rows, names, samples,
-                robot.gravity @ poses[:, :3, :3], static, floor, unknown), tuple(warnings)
+    found = PayloadRows(A.reshape(-1, A.shape[-1]), y.ravel(), prior_rows, names, samples,
+                        robot.gravity @ poses[:, :3, :3], static, floor, unknown)
+    return found, tuple(warnings)
 
 
 def _dry_friction(robot, loops, q):

@@ -57,7 +57,7 @@ class RecordingSummary(NamedTuple):
 
     @property
     def date(self) -> str:
-        """Date of the recording, in UTC; '' if its time stamps are no dates."""
+        """Date of the recording, in UTC; '' if its time stamps are not dates."""
         first, last = (datetime(year, 1, 1, tzinfo=timezone.utc).timestamp()
                        for year in (2000, 2100))
         if not first < self.begin < last:

@@ -92,7 +92,7 @@ class Identification(NamedTuple):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the joints of noise and residuals: with an effort; with loops independent."""
+        """Joints of noise and residuals: those with an effort; with loops the independent ones."""
         if self.loops is not None:
             return self.loops.rows
         return tuple(np.array(self.robot.joint_names)[self.base.rows].tolist())
@@ -176,8 +176,9 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
 
     known = parameter_values(robot, layout)
     prior = parameter_prior(layout, known, train, options.prior_weight, loops, MASSES)
-    linear = linear_fit(robot, base, train, base.values(prior.values), options.method, options.loss,
-                 factor, lambda share, text: report(CHOICE + (0.6 - CHOICE) * share, text))
+    linear = linear_fit(
+        robot, base, train, base.values(prior.values), options.method, options.loss, factor,
+        lambda share, text: report(CHOICE + (0.6 - CHOICE) * share, text))
     condition = condition_number(linear.problem.R)
     if on_fit is not None:
         on_fit(condition, float(np.sqrt(np.mean(linear.noise.sigma ** 2))))
@@ -343,13 +344,14 @@ def _motor_warnings(applied, complete, layout):
 
     :param applied, complete: Residuals without and with these torques.
     """
-    without, all_of_it = (total_share(each.validation_after, each.validation_torque)
-                          for each in (applied, complete))
-    if without > all_of_it + MOTOR_SHARE:
-        lacks = [f'of the coupled motors ({", ".join(motor.name for motor in layout.motors)}) it '
-                 'uses the part at each joint'] if layout.motors else []
-        lacks += ['of friction in proportion to the load that at the mean load'
+    without, complete_share = (total_share(each.validation_after, each.validation_torque)
+                               for each in (applied, complete))
+    if without > complete_share + MOTOR_SHARE:
+        motors = ', '.join(motor.name for motor in layout.motors)
+        lacks = [f'friction and rotor inertia of the coupled motors ({motors}) are added to those '
+                 'of their joints'] if layout.motors else []
+        lacks += ['friction in proportion to the load is taken at the mean load'
                   ] if layout.load else []
-        yield (f'the node has friction and rotor inertia of joints alone; {", ".join(lacks)}. Its '
-               f'error on held-out samples is {without:.1%} of the torque, with all these terms, '
-               f'which `predict` has, {all_of_it:.1%}')
+        yield (f'the model of the node is simpler than the fit: {"; ".join(lacks)}. Its error on '
+               f'held-out samples is {without:.1%} of the torque; that of the fit, which `predict` '
+               f'uses, is {complete_share:.1%}')

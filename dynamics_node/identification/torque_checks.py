@@ -1,7 +1,7 @@
 """Check units and conventions of the torques of a recording, joint by joint.
 
 Each joint is judged by what the URDF, whose bodies may be wrong by some ten percent, and free
-friction can and cannot explain: see torque_factors.py and other_conventions.py.
+friction can and cannot explain: see torque_factors.py and joint_conventions.py.
 """
 
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ import numpy as np
 
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError
+from dynamics_node.identification.joint_conventions import other_convention, without_joint_part
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.motion_unit_checks import CORRELATED, named_unit, slope_of
-from dynamics_node.identification.other_conventions import other_convention, without_joint_part
 from dynamics_node.identification.recording import Recording, without_springs
 from dynamics_node.identification.torque_factors import TorqueRow, torque_rows
 from dynamics_node.robot.robot import Robot

@@ -54,7 +54,7 @@ def _of_table(path, text):
     try:
         header, *rows = [row for row in csv.reader(text.splitlines()) if row] or [[]]
     except csv.Error as error:
-        raise DynamicsError(f'{path} is no table: {error}') from error
+        raise DynamicsError(f'{path} is not a table: {error}') from error
     header = [name.strip() for name in header]
     joints = tuple(name.removeprefix('position_') for name in header
                    if name.startswith('position_'))
@@ -94,7 +94,7 @@ def _of_message(path, text):
     try:
         message = load_yaml(text, MAX_VALUES, first=True)
     except DynamicsError as error:
-        raise DynamicsError(f'{path} is no YAML: {error}') from error
+        raise DynamicsError(f'{path} is not valid YAML: {error}') from error
     try:
         names, points = tuple(message['joint_names']), list(message['points'])
         times = np.array([_seconds(point['time_from_start']) for point in points])

@@ -53,12 +53,15 @@ def full_spread(consistent: ConsistentFit, prior: Prior, factors: np.ndarray) ->
     :param factors: (size,) factors of the standard deviations, see speed_uncertainty.py; the
         result does not exceed the standard deviation of the prior.
     """
-    def sigma(R):
-        return np.linalg.norm(np.linalg.inv(R), axis=1)
-    before = sigma(prior.A)
-    found = sigma(consistent.A)
+    before = standard_deviations(prior.A)
+    found = standard_deviations(consistent.A)
     return _spread(np.maximum(found, np.minimum(factors * found, before)), consistent.values,
                    before)
+
+
+def standard_deviations(R: np.ndarray) -> np.ndarray:
+    """Return the standard deviations of x with the information R'R, (n,)."""
+    return np.linalg.norm(np.linalg.inv(R), axis=1)
 
 
 def _spread(sigma, values, before):

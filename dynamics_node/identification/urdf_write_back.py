@@ -113,7 +113,7 @@ def _write_link(edits, link, inertia):
         numbers = ' '.join(f'{key}="{_number(value)}"'
                            for key, value in _six(inertia, np.eye(3)).items())
         edits.insert(link, f'<inertial><origin xyz="{_three(inertia.com)}"/><mass value="'
-                           f'{_number(inertia.mass)}"/><inertia {numbers}/></inertial>')
+                     f'{_number(inertia.mass)}"/><inertia {numbers}/></inertial>')
         return
     origin = inertial.child('origin')
     R = from_rpy(_numbers(origin, 'rpy'))
@@ -167,8 +167,8 @@ def _changed_friction(record, model):
     changed = {}
     for joint in model.joints:
         if joint.name not in own or joint.v.stop - joint.v.start != 1:
-            continue  # the floating base is no joint of the URDF
-        k, mine = joint.v.start, own[joint.name]
+            continue  # the floating base is not a joint of the URDF
+        k, written = joint.v.start, own[joint.name]
         follow = [(own[name], abs(ratio[name])) for name in joint.mimics]
         values = {'damping': model.damping[k] - sum(r * r * j.damping for j, r in follow),
                   'friction': model.friction[k] - sum(r * j.friction for j, r in follow)}
@@ -176,7 +176,7 @@ def _changed_friction(record, model):
             if value < 0.0:
                 raise DynamicsError(f"joint '{joint.name}' cannot have less {key} than the joints "
                                     f'that mimic it have; remove the {key} from them first')
-            if abs(value - getattr(mine, key)) > UNCHANGED * value:
+            if abs(value - getattr(written, key)) > UNCHANGED * value:
                 changed.setdefault(joint.name, {})[key] = (value,)
     return changed
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.identification.cross_validation import SIGNIFICANT, CrossValidation
+from dynamics_node.identification.noise import rms
 from dynamics_node.identification.parameters import ParameterLayout
 from dynamics_node.identification.uncertainty import Spread
 from dynamics_node.identification.validation import Residuals
@@ -46,7 +47,7 @@ class Verdict(NamedTuple):
     @property
     def total_error(self) -> float:
         """RMS of the error over all joints [N m or N]."""
-        return _rms(self.error)
+        return rms(self.error)
 
     @property
     def total_share(self) -> float:
@@ -74,7 +75,7 @@ def judge(rows: tuple[str, ...], residuals: Residuals, layout: ParameterLayout,
 
 def total_share(error: np.ndarray, torque: np.ndarray) -> float:
     """Return the RMS of errors over that of torques."""
-    return float(_ratio(np.array([_rms(error)]), np.array([_rms(torque)]))[0])
+    return float(_ratio(np.array([rms(error)]), np.array([rms(torque)]))[0])
 
 
 def _undetermined_reasons(spread):
@@ -126,10 +127,6 @@ def _mass_reasons(layout, before, values, spread):
         yield (f'the mass of {name} changes from {was:.3g} to {now:.3g} kg, with a standard '
                f'deviation of {sigma:.2g} kg, though the data do not determine it: torques may be '
                'in another unit; otherwise record one that determines it, or raise prior_weight')
-
-
-def _rms(x):
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def _ratio(error, torque):

@@ -26,7 +26,7 @@ class ControlGuard:
         """Return why a request is refused, '' if it is allowed.
 
         :param client: id of the client that has clicked.
-        :param typed: code; '' is no try. A right one opens the controls to the client for good.
+        :param typed: code; '' does not count as a try. The right one opens the controls for good.
         :param disables: whether the request disables torques.
         """
         with self._lock:

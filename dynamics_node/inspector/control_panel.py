@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector.guarded_requests import GuardedRequests
 from dynamics_node.inspector.live_state import LiveState
-from dynamics_node.inspector.what_if import ALL_JOINTS
+from dynamics_node.inspector.load_case import ALL_JOINTS
 from dynamics_node.robot.robot import Robot
 
 if TYPE_CHECKING:

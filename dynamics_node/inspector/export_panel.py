@@ -10,7 +10,7 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.html_box import STYLE, HtmlBox
 from dynamics_node.inspector.served_reports import ServedReports
-from dynamics_node.inspector.state_record import file_name
+from dynamics_node.inspector.state_json import file_name
 from dynamics_node.reports.markup import tag
 from dynamics_node.reports.model_page import model_report_page
 from dynamics_node.robot.robot import Robot

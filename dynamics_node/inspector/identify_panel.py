@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dynamics_node.errors import several
 from dynamics_node.inspector.control_panel import NamedTrajectory
 from dynamics_node.inspector.guarded_requests import GuardedRequests
 from dynamics_node.inspector.html_box import STYLE, HtmlBox
@@ -15,7 +16,6 @@ from dynamics_node.inspector.live_state import LiveState
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, joined, tag
-from dynamics_node.reports.page_elements import several
 from dynamics_node.reports.plots import shortened
 
 if TYPE_CHECKING:

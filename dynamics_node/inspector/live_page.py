@@ -22,7 +22,7 @@ from dynamics_node.inspector.live_panels import LivePanels
 from dynamics_node.inspector.live_state import LiveState, NodeModel, status_text, without_old
 from dynamics_node.inspector.page import last_frame
 from dynamics_node.inspector.served_reports import ServedReports
-from dynamics_node.inspector.trajectory_collisions import trajectory_collisions
+from dynamics_node.inspector.trajectory_check import trajectory_collisions
 
 if TYPE_CHECKING:
     import viser

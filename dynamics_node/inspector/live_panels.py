@@ -27,10 +27,10 @@ from dynamics_node.inspector.page import last_frame, prepare_scene
 from dynamics_node.inspector.scene import REFERENCE, Marks, RobotView
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.inspector.solids import solids_of
-from dynamics_node.inspector.state_record import state_text
-from dynamics_node.inspector.supposed_case import SupposedCase
+from dynamics_node.inspector.state_json import state_text
 from dynamics_node.inspector.torque_panel import TorquePanel
 from dynamics_node.inspector.view_panel import add_view_switches
+from dynamics_node.inspector.what_if_tab import WhatIfTab
 from dynamics_node.inspector.wrench_arrows import WrenchArrows, arrow_key
 from dynamics_node.reports.digits import shown
 from dynamics_node.reports.markup import Markup, tag
@@ -69,7 +69,7 @@ class LivePanels:
         self._tabs = tabs = gui.add_tab_group()
         with tabs.add_tab('Curves'):
             self._curves = Curves(gui, robot)
-        self._supposed = SupposedCase(server, robot, solids.solids, tabs, last_frame(robot))
+        self._supposed = WhatIfTab(server, robot, solids.solids, tabs, last_frame(robot))
         self._add_controls(gui, control, reports)
         with tabs.add_tab('View'):
             arrows = gui.add_checkbox('Arrows', True)

@@ -129,7 +129,7 @@ def needed_joints(robot: Robot) -> list[str]:
 
 
 def _silence(joints: Sequence[str], position: NamedValues, now: float) -> str:
-    """Say which joints have no position that is finite and new; '' if there is none."""
+    """Say which joints have no position, or one that is old or not finite; '' if none has."""
     wrong = [joint for joint in joints if not math.isfinite(position.values[joint])]
     if wrong:
         return f'The position of {_listed(wrong)} is not a finite number. What is shown is old.'
@@ -167,9 +167,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def without_old(state: LiveState, now: float) -> LiveState:
-    """Return a state without numbers that are old; positions are kept, status_text judges them.
+    """Return a state without old numbers; old positions are kept, since status_text reports them.
 
-    A reference that has a position that is not finite is left out too.
+    A reference with a position that is not finite is left out, too.
 
     :param now: [s], of the clock of NamedValues.
     """

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.inspector.case_panel import CasePanel
 from dynamics_node.inspector.export_panel import add_export
 from dynamics_node.inspector.figures import Figures, MotionState, figures, frame_ellipsoids
 from dynamics_node.inspector.history import History
 from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.load_case import motion_of_case, robot_of_case
+from dynamics_node.inspector.load_case_panel import LoadCasePanel
 from dynamics_node.inspector.loop_state import LoopState
 from dynamics_node.inspector.refresher import Refresher
 from dynamics_node.inspector.scene import Marks, RobotView, robot_size
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.inspector.solids import Solids, solids_of
-from dynamics_node.inspector.state_record import state_text
+from dynamics_node.inspector.state_json import state_text
 from dynamics_node.inspector.tool_gizmo import ToolGizmo
 from dynamics_node.inspector.torque_panel import TorquePanel
 from dynamics_node.inspector.view_panel import add_view_switches
-from dynamics_node.inspector.what_if import motion_of_case, robot_of_case
 from dynamics_node.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class InspectorPage:
         self._notice = HtmlBox(gui)
         self._refresher = Refresher(self.refresh)
         tabs = gui.add_tab_group()
-        self.case = CasePanel(gui, robot, tabs, last_frame(robot), self._refresher.request,
-                              self._loops)
+        self.case = LoadCasePanel(gui, robot, tabs, last_frame(robot), self._refresher.request,
+                                  self._loops)
         self._gizmo = ToolGizmo(server.scene, robot, self.case)
         with tabs.add_tab('View'):
             add_view_switches(server, self._view, self._marks, solids.missing,

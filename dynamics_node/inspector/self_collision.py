@@ -3,8 +3,8 @@
 Each shape is the convex hull of some points, thickened by a radius: a sphere is one point, a
 capsule two, a box its corners. A mesh is cut into SLICES across its longest side, each of which is
 its convex hull: that of a whole bent link would contain its neighbours. Shapes are never smaller
-than those of the URDF. Two links are called apart only where a direction separates them; at most
-other times of a smooth motion the same direction does, so that few are searched for.
+than those of the URDF. Two links count as apart only where a separating direction was found. Along
+a smooth motion one direction separates them at most times, so that few directions are searched.
 """
 
 import os
@@ -73,9 +73,9 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
                     urdf_folder: str | os.PathLike | None = None) -> SelfCollisions:
     """Return the SelfCollisions of a robot along a motion.
 
-    Links with a joint or a loop constraint between them are left out, and pairs that touch in the
-    neutral configuration, of a robot with loops in the first one. Collision shapes are used, of
-    links without any the visual ones.
+    Left out are links with a joint or a loop constraint between them, and pairs that touch in the
+    neutral configuration (with loops: in the first configuration). The collision shapes of a link
+    are used; if it has none, its visual shapes.
 
     :param urdf: text of the URDF.
     :param times: (N,) [s], increasing.
@@ -98,18 +98,12 @@ def self_collisions(robot: Robot, urdf: str, times: ArrayLike, q: ArrayLike,
     still = _poses(robot, q[:1] if robot.loops.constraints else robot.neutral()[None])
     poses = _poses(robot, q)
     found, touching = [], []
-    for one, other in _pairs(robot, sorted(hulls)):
-        def first(poses: Mapping[int, np.ndarray], pair: tuple[int, int] = (one, other)
-                  ) -> int | None:
-            a, b = pair
-            return _first_contact(hulls[a], hulls[b], poses[a], poses[b])
-
-
-        names = _name(robot.model, one), _name(robot.model, other)
-        if first(still) is not None:
-            touching.append(' and '.join(names))
-        elif (at := first(poses)) is not None:
-            found.append(SelfCollision(names, float(times[at])))
+    for pair in _pairs(robot, sorted(hulls)):
+        one, other = (_name(robot.model, body) for body in pair)
+        if _first_contact(hulls, still, pair) is not None:
+            touching.append(f'{one} and {other}')
+        elif (first := _first_contact(hulls, poses, pair)) is not None:
+            found.append(SelfCollision((one, other), float(times[first])))
     return SelfCollisions(tuple(sorted(found, key=lambda each: each.time)), notes, tuple(touching))
 
 
@@ -228,12 +222,16 @@ def _poses(robot: Robot, q: np.ndarray) -> dict[int, np.ndarray]:
 
 # Distance -----------------------------------------------------------------------------------------
 
-def _first_contact(hulls_a: Sequence[_Hull], hulls_b: Sequence[_Hull], poses_a: np.ndarray,
-                   poses_b: np.ndarray) -> int | None:
-    """Return the first index at which a hull of one body touches one of the other, or None."""
-    R = np.swapaxes(poses_a[:, :3, :3], 1, 2) @ poses_b[:, :3, :3]
-    p = np.einsum('nji,nj->ni', poses_a[:, :3, :3], poses_b[:, :3, 3] - poses_a[:, :3, 3])
-    found = [_first_touch(a, b, R, p) for a in hulls_a for b in hulls_b]
+def _first_contact(hulls: Mapping[int, Sequence[_Hull]], poses: Mapping[int, np.ndarray],
+                   pair: tuple[int, int]) -> int | None:
+    """Return the first index at which a hull of one body touches one of the other, or None.
+
+    :param hulls, poses: of each body; poses (N, 4, 4).
+    """
+    a, b = (poses[body] for body in pair)
+    R = np.swapaxes(a[:, :3, :3], 1, 2) @ b[:, :3, :3]
+    p = np.einsum('nji,nj->ni', a[:, :3, :3], b[:, :3, 3] - a[:, :3, 3])
+    found = [_first_touch(one, other, R, p) for one in hulls[pair[0]] for other in hulls[pair[1]]]
     return min((each for each in found if each is not None), default=None)
 
 
@@ -268,7 +266,7 @@ def _touching(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> Iterator[int]
 
 
 def _gaps(a: _Hull, b: _Hull, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return lower bounds of the distance of the points: their gap from centre to centre, (N,)."""
+    """Return lower bounds of the distance of two hulls: the gap along the line of centres, (N,)."""
     axes = R @ b.points.mean(axis=0) + p - a.points.mean(axis=0)
     axes /= np.maximum(np.linalg.norm(axes, axis=1, keepdims=True), TOUCH)
     nearest = (np.einsum('nji,nj->ni', R, axes) @ b.points.T).min(axis=1) + (p * axes).sum(axis=1)

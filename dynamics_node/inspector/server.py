@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.inspector.own_origin import only_own_pages
+from dynamics_node.inspector.same_origin import only_own_pages
 from dynamics_node.inspector.served_reports import ServedReports
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dynamics_node.inspector.case_panel import CasePanel
+from dynamics_node.inspector.load_case_panel import LoadCasePanel
 from dynamics_node.inspector.scene import robot_size
 from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
@@ -21,7 +21,7 @@ SIZE = 0.25   # of the size of the robot
 class ToolGizmo:
     """Sets the sliders so that the tool frame is where the handle is dragged."""
 
-    def __init__(self, scene: viser.SceneApi, robot: Robot, case: CasePanel):
+    def __init__(self, scene: viser.SceneApi, robot: Robot, case: LoadCasePanel):
         """Add the handle, hidden until 'Drag the tool' is ticked."""
         self._robot, self._case, self._dragged = robot, case, False
         self._handle = scene.add_transform_controls('/tool', scale=SIZE * robot_size(robot),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.control.closed_loops import ClosedLoops
+from dynamics_node.robot.changes import without_payloads
 from dynamics_node.robot.robot import Robot
 
 
@@ -49,9 +50,3 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
     loops = ClosedLoops(robot)
     return TorqueParts(*(loops.motor_torques(q, part) for part in parts))
 
-
-def without_payloads(robot: Robot) -> Robot:
-    """Return the robot without any payload."""
-    for name in robot.payloads:
-        robot = robot.without_payload(name)
-    return robot

@@ -14,7 +14,7 @@ from dynamics_node.compiler.trace import Program, check, trace
 from dynamics_node.constrained.anchors import has_anchor
 from dynamics_node.constrained.constraint import size
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels import delegated_compilation
 from dynamics_node.kernels.cache_name import name_of
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
@@ -30,7 +30,7 @@ from dynamics_node.spatial import so3
 # straight-line code, batches nine tenths, the compilation a quarter. Batches of solo12
 # (12,500 x 18) would take 1.3 times as long.
 IN_LOOPS = 400_000
-# The trace of an alternative algorithm is stopped if it has more symbols than this times those of
+# The trace of an alternative algorithm is stopped when it has more than this times the symbols of
 # the first. On 13 robots, alternatives with a shorter program had at most 0.81 times as many.
 MORE_SYMBOLS = 1.0
 # With more degrees of freedom the last algorithm is traced first, since its length grows least, and
@@ -39,8 +39,8 @@ LONG_CHAIN = 50
 ONE_FORM = 20   # the same for derivatives
 # Greatest difference of a loaded kernel from trace.evaluate, relative to the largest number.
 AGREEMENT = 1e-12
-# The same with constraints, whose rows may be nearly dependent at a random state. Margins allow a
-# sine of 1e-5 between rows, whose square costs ten digits; a wrong instruction would cost all.
+# The same with constraints, whose rows may be nearly dependent at a random state. Margins permit a
+# sine of 1e-5 between rows; its square costs ten digits, a wrong instruction would cost all.
 CONSTRAINED_AGREEMENT = 1e-6
 
 
@@ -49,7 +49,7 @@ def build_kernel(model: Model, key: KernelKey) -> Kernel:
     key = key.program
     name = name_of(model, key)
     kernel = _cached(name)
-    if kernel is None and other_compiler.compile_key(key):
+    if kernel is None and delegated_compilation.compile_key(key):
         kernel = _cached(name)
     if kernel is not None:
         return kernel

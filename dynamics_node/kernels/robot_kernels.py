@@ -18,9 +18,9 @@ from dynamics_node.model.model import Model
 if TYPE_CHECKING:  # it imports llvmlite, which may be missing
     from dynamics_node.compiler.kernel import Kernel
 
-# Greatest number of sets of constraints that are compiled at first use, and as many of whole-body
-# problems. A caller with a new set in every control step would otherwise keep a core busy, and
-# fill the memory, with kernels used once.
+# Greatest number of sets of constraints that are compiled at first use; the same number of
+# whole-body problems. Otherwise a caller with a new set in every control step would keep a core
+# busy and fill the memory with kernels that are used once.
 MOST_SETS = 32
 
 
@@ -72,11 +72,11 @@ class RobotKernels:
         """Return whether a key may be compiled at first use, see MOST_SETS."""
         whole_body = key.spec.subject == WHOLE_BODY
         known = self._sets[whole_body]
-        its = (key.constraints, key.arguments) if whole_body else key.constraints
-        if its and its not in known:
+        own = (key.constraints, key.arguments) if whole_body else key.constraints
+        if own and own not in known:
             if len(known) >= MOST_SETS:
                 return False
-            known.add(its)
+            known.add(own)
         return True
 
     def request(self, key: KernelKey, urgent: bool = False,

@@ -13,12 +13,13 @@ from dynamics_node.model.model import Model
 
 
 def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Callable]:
-    """Return the functions of symbols of a key, one per algorithm; model.inertias are bare.
-
-    :param in_loops: solve for the columns of the results in loops, where the spec says `solves`.
+    """Return the functions of a key that are traced, one per algorithm.
 
     Each takes the state inputs and the uniform inputs, and returns the results and the margins,
     which must all be positive where the kernel is valid.
+
+    :param model: without payloads in its `inertias`.
+    :param in_loops: solve for the columns of the results in loops, where the spec says `solves`.
     """
     spec = key.spec
     shapes = state_shapes(model, key)

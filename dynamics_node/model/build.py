@@ -174,20 +174,20 @@ def _inertia_scale(bodies, joints):
     for rotations, a sum over the bodies of the subtree: trace of the inertia plus m r^2, with the
     mass m of the body's own subtree and the distance r to the farthest joint in it.
     """
-    mass, turn = [0.0] * len(bodies), [0.0] * len(bodies)
+    mass, rotary = [0.0] * len(bodies), [0.0] * len(bodies)
     reach = [0.0] * len(bodies)  # greatest distance from a body's origin to joints of its subtree
     for i in reversed(range(len(bodies))):
         body = bodies[i]
         mass[i] += body.inertia.mass
-        turn[i] += np.trace(body.inertia.tensor) + mass[i] * reach[i] ** 2
+        rotary[i] += np.trace(body.inertia.tensor) + mass[i] * reach[i] ** 2
         if body.parent != WORLD:
             mass[body.parent] += mass[i]
-            turn[body.parent] += turn[i]
+            rotary[body.parent] += rotary[i]
             arm = np.linalg.norm(body.placement.p)
             reach[body.parent] = max(reach[body.parent], reach[i] + arm)
     scale = np.zeros(joints[-1].v.stop if joints else 0)
     for i, body in enumerate(bodies):
-        m, I = mass[i], turn[i]
+        m, I = mass[i], rotary[i]
         meets = {Revolute: [I], Prismatic: [m], Planar: [m, m, I], Floating: [m, m, m, I, I, I]}
         scale[body.v] += body.ratio ** 2 * np.array(meets[type(body.joint)])
     return scale

@@ -31,7 +31,7 @@ from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRec
 from dynamics_node.model.tree import refuse_duplicates
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
-from dynamics_node.spatial.nearly_rotation import nearly_rotation
+from dynamics_node.spatial.checked_rotation import checked_rotation
 
 JOINT_FRAME = '_joint_frame'  # suffix of the massless link on an axis beside the origin
 ONE_AXIS = ('revolute', 'continuous', 'prismatic')
@@ -119,12 +119,12 @@ def with_joints(links: Sequence[RobotLink]) -> tuple[RobotLink, ...]:
 def pose_of(name: str, matrix: ArrayLike) -> se3.Pose:
     """Return the Pose of a homogeneous matrix (4, 4); `name` is that of the argument.
 
-    :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is no rotation.
+    :raise ModelError: a number is not finite, the last row is not 0 0 0 1, or R is not a rotation.
     """
     T = finite(name, matrix, (4, 4))
     if T[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ModelError(f'{name} has the last row {T[3].tolist()}; expected 0 0 0 1')
-    R = nearly_rotation(name, T[:3, :3], ModelError)
+    R = checked_rotation(name, T[:3, :3], ModelError)
     return se3.Pose(se3.right_angles_exact(R), T[:3, 3])
 
 

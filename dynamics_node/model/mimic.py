@@ -43,7 +43,7 @@ def _unresolved(joint, by_name, locked_at, follows):
 def _master(joint, by_name):
     name = joint.mimic.joint
     if name not in by_name:
-        raise ModelError(f"joint '{joint.name}' mimics '{name}', which is no joint; "
+        raise ModelError(f"joint '{joint.name}' mimics '{name}', which is not a joint; "
                          f'the joints are: {some(by_name)}')
     if by_name[name].kind in ('planar', 'floating'):
         raise ModelError(f"joint '{joint.name}' mimics '{name}', which is {by_name[name].kind}; "

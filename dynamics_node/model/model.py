@@ -125,6 +125,22 @@ class Model:
         terms = self.friction_terms
         return self.friction_speed if terms is None else terms.friction_speed
 
+    @property
+    def max_velocity(self) -> np.ndarray:
+        """(nv,) velocity limits, that of a joint for all its degrees of freedom; nan = unknown."""
+        return self._of_dofs('max_velocity')
+
+    @property
+    def max_effort(self) -> np.ndarray:
+        """(nv,) effort limits, that of a joint for all its degrees of freedom; nan = unknown."""
+        return self._of_dofs('max_effort')
+
+    def _of_dofs(self, name: str) -> np.ndarray:
+        values = np.empty(self.nv)
+        for joint in self.joints:
+            values[joint.v] = getattr(joint, name)
+        return values
+
     def frame(self, name: str) -> Frame:
         """Return the frame of a link; an unknown name raises UnknownName, which lists the links."""
         try:

@@ -29,7 +29,7 @@ def with_payload(model: Model, name: str, frame: str, mass: float, com: ArrayLik
         None is a point mass.
     """
     return with_carried(model, {**model.payloads,
-                          **dict([_checked(model, name, frame, mass, com, inertia)])})
+                                **dict([_checked(model, name, frame, mass, com, inertia)])})
 
 
 def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
@@ -38,8 +38,8 @@ def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
             isinstance(load, (tuple, list)) and len(load) == 4 for load in loads.values()):
         raise ModelError(f'loads is {shown(loads)}; expected a dict {{name: (frame, mass, com, '
                          'inertia)}')
-    return with_carried(model, {**model.payloads,
-                          **dict(_checked(model, name, *load) for name, load in loads.items())})
+    checked = dict(_checked(model, name, *load) for name, load in loads.items())
+    return with_carried(model, {**model.payloads, **checked})
 
 
 def _checked(model, name, frame, mass, com, inertia):

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.errors import DynamicsError, several, shown
 from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import WORLD, Model
 
@@ -233,7 +233,7 @@ def _finding_lines(findings, most_notes=12):
         yield 'no findings'
         return
     counts = {level: sum(f.level == level for f in findings) for level in LEVELS}
-    yield ', '.join(f'{n} {level}{"" if n == 1 else "s"}' for level, n in counts.items())
+    yield ', '.join(several(n, level) for level, n in counts.items())
     for level in LEVELS:
         lines = [f'  {level}: {f.where}: {f.text}' for f in findings if f.level == level]
         yield from lines if level != 'note' else lines[:most_notes]

@@ -56,7 +56,7 @@ class ContactFlag:
         if type(dt) is not float:
             dt = float(finite('dt', dt, ()))
         within = np.abs(torque) <= (self._leave if self.contact else self._enter)
-        self.joints = ~within   # nan is not within
+        self.joints = ~within   # true for nan
         beyond = bool(self.joints.any())
         if beyond is self.contact:
             self._lasted = 0.0

@@ -27,8 +27,8 @@ def wrench_at(robot: Robot, q: ArrayLike, torque: ArrayLike, frame: str,
     """Return the WrenchEstimate that explains external torques best: min |r - J' F|.
 
     Near a singular configuration, and always with fewer than six joints behind the frame, some
-    wrenches are borne by the bearings alone. They are unknown, not zero: they are reported.
-    LENGTH scales moments to forces; a direction is unseen if its gain is below LEAST_GAIN.
+    wrenches are borne by the bearings alone. They are unknown, not zero: `unseen` has their
+    directions, those with a gain below LEAST_GAIN. LENGTH scales moments to forces.
 
     :param q: (nq,), torque: r, (nv,).
     :param frame: frame of the only contact.

@@ -5,8 +5,9 @@ import numpy as np
 from dynamics_node.data.motion import MARKS
 from dynamics_node.data.quantities import QUANTITIES
 from dynamics_node.data.resumable_run import WrittenFiles
+from dynamics_node.errors import several
 from dynamics_node.reports.markup import Markup
-from dynamics_node.reports.page_elements import bullets, facts, note, page, section, several, table
+from dynamics_node.reports.page_elements import bullets, facts, note, page, section, table
 
 MOST_FILES = 50   # in the table: those with the largest share of marked rows
 MEANINGS = {

@@ -98,7 +98,7 @@ def _view(title: str, axes: tuple[int, int], model: Model, poses: Sequence[Pose]
                          d=path([x - 7, x + 7], [y, y]) + path([x, x], [y - 7, y + 7])))
     drawn.append(tag('text', title, x=0.0, y=12.0, class_='strong'))
     text = '; '.join(f'{_name(model, i)} at {shown(solid.centre[right], 3)}, '
-                      f'{shown(solid.centre[up], 3)} m' for i, solid in enumerate(solids) if solid)
+                     f'{shown(solid.centre[up], 3)} m' for i, solid in enumerate(solids) if solid)
     return picture(SIDE, height, f'The robot {title}', text or 'no body has mass', drawn)
 
 

@@ -209,10 +209,10 @@ def _bars(found: Identification, title: str, places: np.ndarray, names: Sequence
     units = np.array(found.layout.units)[places]
     for unit in dict.fromkeys(units):
         chosen = [k for k in range(len(places)) if units[k] == unit]
-        where = places[chosen]
+        entries = places[chosen]
         yield figure(error_bars(
-            title, [names[k] for k in chosen], found.values[where], found.spread.sigma[where],
-            found.before[where], unit_text(unit)))
+            title, [names[k] for k in chosen], found.values[entries], found.spread.sigma[entries],
+            found.before[entries], unit_text(unit)))
 
 
 def _base_parameters(found: Identification) -> Iterator[Markup | None]:

@@ -11,7 +11,7 @@ from dynamics_node.algorithms.manipulability import Manipulability
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.constraint import row_names
 from dynamics_node.control.closed_loops import ClosedLoops, check_support
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, several
 from dynamics_node.model.report import ModelReport
 from dynamics_node.reports.body_views import body_views
 from dynamics_node.reports.digits import column, plain, shown
@@ -24,7 +24,6 @@ from dynamics_node.reports.page_elements import (
     note,
     page,
     section,
-    several,
     table,
 )
 from dynamics_node.reports.plots import limit_bars
@@ -55,7 +54,7 @@ def model_report_page(robot: Robot, q: ArrayLike | None = None,
     report = robot.report()
     whole = robot.center_of_mass(q) if robot.total_mass > 0.0 else np.full(3, np.nan)
     torque, odd = gravity_torque(robot, q)
-    limit = effort_limit(robot)
+    limit = robot.model.max_effort
     numbers = {'report': report.as_dict(), 'configuration': q, 'center_of_mass': whole,
                'gravity': robot.gravity, 'dof_names': robot.dof_names, 'gravity_torque': torque,
                'effort_limit': limit, 'loops': _loops(robot)}
@@ -98,12 +97,6 @@ def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
     except DynamicsError as error:
         return np.full(robot.nv, np.nan), str(error)
 
-
-def effort_limit(robot: Robot) -> np.ndarray:
-    """Return the effort limits, (nv,), nan = unknown [N m or N]."""
-    limits = [np.full(joint.v.stop - joint.v.start, joint.max_effort)
-              for joint in robot.model.joints]
-    return np.concatenate(limits) if limits else np.empty(0)
 
 
 def _figures(robot: Robot, report: ModelReport, whole: np.ndarray, torque: np.ndarray,

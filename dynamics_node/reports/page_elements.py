@@ -76,10 +76,6 @@ def bullets(texts: Iterable[str]) -> Markup:
     return tag('ul', *(tag('li', text) for text in texts))
 
 
-def several(n: int, noun: str) -> str:
-    """Return '1 joint', '2 joints'."""
-    return f'{n} {noun}{"" if n == 1 else "s"}'
-
 
 class Numbers(list):
     """Texts of numbers with their own digits, in a column of numbers."""

@@ -10,7 +10,7 @@ from scipy.integrate import trapezoid
 from dynamics_node import checks
 from dynamics_node.checks import finite
 from dynamics_node.control.trajectory_torques import TrajectoryTorques, trajectory_torques
-from dynamics_node.errors import DynamicsError
+from dynamics_node.errors import DynamicsError, several
 from dynamics_node.reports.digits import plain, shown
 from dynamics_node.reports.markup import Markup, tag
 from dynamics_node.reports.page_elements import (
@@ -20,7 +20,6 @@ from dynamics_node.reports.page_elements import (
     note,
     page,
     section,
-    several,
     table,
 )
 from dynamics_node.reports.plots import Line, limit_bars, line_plot, near
@@ -52,8 +51,7 @@ def demand(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayL
     times, v = np.asarray(times, dtype=float), np.broadcast_to(v, torques.effort.shape)
     power = torques.effort * v
     return Demand(torques, _root_mean_square(times, torques.effort), np.abs(v).max(axis=0),
-                  np.concatenate([np.full(joint.v.stop - joint.v.start, joint.max_velocity)
-                                  for joint in robot.model.joints]), _overrun(robot, q), power,
+                  robot.model.max_velocity, _overrun(robot, q), power,
                   trapezoid(np.maximum(power, 0.0), times, axis=0),
                   trapezoid(np.minimum(power, 0.0), times, axis=0))
 
@@ -128,8 +126,8 @@ def _overrun(robot: Robot, q: ArrayLike) -> np.ndarray:
     beyond = np.zeros(robot.nv)
     for joint in robot.model.joints:
         if joint.q.stop - joint.q.start == 1:
-            its = np.asarray(q)[..., joint.q.start]
-            beyond[joint.v] = max(0.0, joint.lower - its.min(), its.max() - joint.upper)
+            position = np.asarray(q)[..., joint.q.start]
+            beyond[joint.v] = max(0.0, joint.lower - position.min(), position.max() - joint.upper)
     return beyond
 
 

@@ -92,3 +92,10 @@ class Changes:
         """Return the robot of a model that differs in numbers which kernels take as inputs."""
         kernels = self._robot._dispatcher.kernels
         return type(self._robot)(model, compile=kernels is not None, kernels=kernels)
+
+
+def without_payloads(robot: Robot) -> Robot:
+    """Return the robot without any payload."""
+    for name in robot.payloads:
+        robot = robot.without_payload(name)
+    return robot

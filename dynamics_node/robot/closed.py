@@ -69,18 +69,18 @@ class ClosedMechanism:
         :param a: (nv,) of which the given entries are read.
         :param tau: (nv,) of which all other entries are read, those of other joints too.
         :param given: (nv,) booleans, True where the acceleration of a coordinate is given.
-        :raise DynamicsError: as closed_dynamics; or `given` names a joint that is no coordinate.
+        :raise DynamicsError: as closed_dynamics; or `given` names a joint that is not a coordinate.
         """
         entries = self._entries(coordinates)
         mask = arguments.check_given(given, self._model.nv)
         others = [k for k in np.flatnonzero(mask).tolist() if k not in entries]
         if others:
             names = dof_names(self._model)
-            raise DynamicsError(f"given: '{names[others[0]]}' is no coordinate, it follows from "
+            raise DynamicsError(f"given: '{names[others[0]]}' is not a coordinate, it follows from "
                                 f'them; the coordinates are: '
                                 f'{", ".join(names[k] for k in entries)}')
         return self._call('closed_hybrid_dynamics', wrenches, constraints, coordinates,
-                                 q=q, v=v, a=a, tau=tau, given=mask.astype(float))
+                          q=q, v=v, a=a, tau=tau, given=mask.astype(float))
 
     def closed_linearization(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                              step: float | None = None, constraints: Constraints = None,
@@ -126,7 +126,7 @@ class ClosedMechanism:
         :raise DynamicsError: as closed_dynamics.
         """
         return self._call('closed_inverse_derivatives', wrenches, constraints, coordinates,
-                                 q=q, v=v, a=a)
+                          q=q, v=v, a=a)
 
     def closed_forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                    constraints: Constraints = None,
@@ -138,7 +138,7 @@ class ClosedMechanism:
         closed_inverse_derivatives.
         """
         return self._call('closed_forward_derivatives', wrenches, constraints, coordinates,
-                                 q=q, v=v, tau=tau)
+                          q=q, v=v, tau=tau)
 
     def closed_jacobian(self, q: ArrayLike, v: ArrayLike, frame: str, local: bool = False,
                         constraints: Constraints = None,

@@ -316,7 +316,7 @@ class ConstrainedDynamics:
 
         def proximal(model, *state):
             return regular_or_fallback.proximal_forward(model, constraints, settings, *state,
-                                            stabilisation=rates)
+                                                        stabilisation=rates)
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
     def _in_numpy(self, algorithm, constraints, result, wrenches, **inputs):
@@ -334,7 +334,7 @@ class ConstrainedDynamics:
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
             algorithm = regular_or_fallback.zero_result(result, self._model.nv,
-                                                    sum(map(size, constraints)))
+                                                        sum(map(size, constraints)))
         return regular_or_fallback.with_state_number(algorithm, *inputs.values())
 
     def _actuated(self, passive):

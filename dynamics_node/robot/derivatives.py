@@ -250,7 +250,7 @@ class Derivatives:
                  'dgravity': np.zeros(3) if dgravity is None else dgravity}
         for each, rate in zip(('ddamping', 'dfriction', 'darmature'), joint_rates):
             rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
-                                                                             rate)
+                                                                                rate)
         found = self._dispatcher.call(f'{dynamics}_directional_derivative', wrenches,
                                       dwrenches=dwrenches, **state, **motion, **rates)
         dorigins, daxes = geometry

@@ -31,12 +31,12 @@ except ImportError:  # the extension was not built: slower, same results
     from dynamics_node.compiler.ctypes_call import Caller
 
 # Two threads compute a batch of at least this many operations, three from 1.5 times as many on, and
-# so on. That is 0.2 ms of work: two cores are 1.3 times faster; with half of it 1.1 times, with a
-# quarter slower (Panda, TALOS).
+# so on. This is 0.2 ms of work, with which two cores are 1.3 times as fast as one; with half of it
+# they are 1.1 times as fast, with a quarter they are slower (Panda, TALOS).
 TWO_THREADS_FROM = 4_000_000
-# A batch of at least this many states waits for its kernel, which is then faster than NumPy. For a
-# 7-axis arm NumPy takes 0.5 ms per state and the compilation 0.12 s (inverse dynamics); 12 ms and
-# 0.8 s (derivatives of forward dynamics).
+# A batch of at least this many states waits for its kernel, since compiling and calling it takes
+# less time than NumPy. For a 7-axis arm, NumPy takes 0.5 ms per state and the compilation 0.12 s
+# (inverse dynamics), or 12 ms and 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
 MOST_CALLERS = 1024  # of kernels, kept by a robot
 
@@ -83,7 +83,7 @@ class Dispatcher:
 
     def await_kernel(self, name: str, with_wrenches: bool = False,
                      constraints: tuple[Constraint, ...] = ()) -> None:
-        """Wait for a kernel before many calls; where it cannot be made they are in NumPy."""
+        """Wait for a kernel before many calls; if it cannot be made, these are in NumPy."""
         if has_kernel(self.model, name, constraints):
             self._awaited(key_of(self.model, name, (), with_wrenches, constraints))
 
@@ -132,7 +132,7 @@ class Dispatcher:
     def _refused(self, key, states, out=None):
         """Compute in NumPy the states that a kernel refused.
 
-        A kernel refuses a batch if one of its states is singular, which is no error with
+        A kernel refuses a batch if one of its states is singular, which is not an error with
         constraints, or has a number that is too large. The batch is halved until only such states
         are computed in NumPy.
         """

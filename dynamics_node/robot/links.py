@@ -15,8 +15,8 @@ from dynamics_node.algorithms.wrenches import wrench_at_frame
 from dynamics_node.checks import batch_size, finite, flag
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.result_types import JointReactionsDerivatives
-from dynamics_node.model.beyond_link import links_beyond, only_beyond
 from dynamics_node.model.model import WORLD
+from dynamics_node.model.subtree import links_of_subtree, only_subtree
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.arguments import check_configuration, check_wrenches
 from dynamics_node.robot.dispatch import Dispatcher
@@ -27,7 +27,7 @@ class LinkQuantities:
 
     def __init__(self, dispatcher: Dispatcher):
         self._dispatcher, self._model = dispatcher, dispatcher.model
-        self._beyond: dict[str, Dispatcher] = {}  # link -> of the robot that it carries
+        self._subtrees: dict[str, Dispatcher] = {}  # link -> Dispatcher of its subtree
 
     # Reactions -------------------------------------------------------------------------------
 
@@ -74,9 +74,9 @@ class LinkQuantities:
         where, local = self._sensor_frame(link, frame), flag('local', local)
         self._check_springs(link)
         external = {} if wrenches is None else check_wrenches(self._model, wrenches)
-        beyond = links_beyond(self._model, link) if external else ()
+        subtree = links_of_subtree(self._model, link) if external else ()
         found = self._carried_by(link).call(
-            'joint_reactions', {name: F for name, F in external.items() if name in beyond},
+            'joint_reactions', {name: F for name, F in external.items() if name in subtree},
             q=q, v=v, a=a)
         wrench = wrench_at_frame(found.wrenches[..., where.body, :], where.pose)
         if local:
@@ -85,21 +85,21 @@ class LinkQuantities:
         return _turned(self._dispatcher.positional('frame_pose', (name,))(q)[..., :3, :3], wrench)
 
     def _carried_by(self, link):
-        """Return the Dispatcher of the robot in which only a link and those beyond have mass."""
-        found = self._beyond.get(link)
+        """Return the Dispatcher of the model in which only the subtree of a link has mass."""
+        found = self._subtrees.get(link)
         if found is None:
             compiles = self._dispatcher.kernels is not None
-            found = self._beyond[link] = Dispatcher(only_beyond(self._model, link),
-                                                    compile=compiles)
+            found = self._subtrees[link] = Dispatcher(only_subtree(self._model, link),
+                                                      compile=compiles)
         return found
 
     def _check_springs(self, link):
-        """Raise if a spring ends at the body of a link but not beyond the sensor before it."""
-        body, beyond = self._model.frame(link).body, links_beyond(self._model, link)
+        """Raise an error if a spring ends at the body of a link, but outside of its subtree."""
+        body, subtree = self._model.frame(link).body, links_of_subtree(self._model, link)
         for spring in self._model.springs:
             for end in (spring.frame, spring.to):
                 frame = self._model.frames.get(end)
-                if frame is not None and frame.body == body and end not in beyond:
+                if frame is not None and frame.body == body and end not in subtree:
                     raise DynamicsError(
                         f"spring '{spring.name}' ends at '{end}', which is fixed to '{link}' by "
                         f"the sensor; expected '{link}' or another body")

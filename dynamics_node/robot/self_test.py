@@ -3,13 +3,13 @@
 Results of the same robot that must agree are compared; no other library is needed.
 """
 
-import operator
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.algorithms.mass_matrix import SINGULAR
-from dynamics_node.errors import DynamicsError, SingularModel, shown
+from dynamics_node.checks import whole
+from dynamics_node.errors import DynamicsError, SingularModel, several
 from dynamics_node.kernels.keys import all_keys
 from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.robot.robot import Robot
@@ -65,8 +65,8 @@ def self_test(robot: Robot, samples: int = 10, seed: int = 0) -> SelfTest:
     """
     if not isinstance(robot, Robot):
         raise DynamicsError(f'robot is a {type(robot).__name__}; expected a Robot')
-    samples = _whole('samples', samples, 1, MOST_SAMPLES)
-    states = _states(robot, samples, _whole('seed', seed, 0))
+    samples = whole('samples', samples, 1, MOST_SAMPLES)
+    states = _states(robot, samples, whole('seed', seed))
     checks = tuple(_checked(name, law, robot, states) for name, law in CHECKS.items())
     return SelfTest(all(check.passed for check in checks), checks)
 
@@ -112,7 +112,7 @@ def _forward_of_inverse(robot, states):
             refusals.append(str(refusal))
     if not residuals:
         raise _NotApplicable(refusals[0])
-    text = _several(len(residuals), 'state')
+    text = several(len(residuals), 'state')
     if refusals:
         text += f'; not defined at {len(refusals)} more: {refusals[0]}'
     return _Found(_worst(residuals), EXACT, text)
@@ -130,7 +130,7 @@ def _power_balance(robot, states):
         rate = (after - before).sum() / (2.0 * STEP)
         scale = (np.abs(tau) + np.abs(friction)) @ np.abs(v) + ROUNDED * np.abs(after).sum()
         residuals.append(_relative(abs(rate - (tau - friction) @ v), scale))
-    return _Found(_worst(residuals), RATE, _several(len(states), 'state'))
+    return _Found(_worst(residuals), RATE, several(len(states), 'state'))
 
 
 def _energies(robot, q, v):
@@ -149,7 +149,7 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
         residuals.append((_relative(np.abs(M - columns), weight + np.abs(static)[:, None]),
                           _relative(np.abs(M - M.T), weight), -_least_inertia(M, scale)))
     differs, asymmetric, negative = np.max(residuals, axis=0)
-    text = _several(len(states), 'state')
+    text = several(len(states), 'state')
     if asymmetric > EXACT:
         text += '; M is not symmetric'
     if negative > EXACT:
@@ -180,7 +180,7 @@ def _derivatives_against_differences(robot, states):
         for forward, torque in ((dq, -inverse.dq), (dv, -inverse.dv), (dtau, np.eye(robot.nv))):
             size = np.abs(M) @ np.abs(forward) + np.abs(torque)
             residuals.append(_relative(np.abs(M @ forward - torque), scale + size))
-    text = _several(len(states[:FEW]), 'state')
+    text = several(len(states[:FEW]), 'state')
     if refusals:
         text += f'; of forward dynamics not defined at {len(refusals)}: {refusals[0]}'
     return _Found(_worst(residuals), RATE, text)
@@ -214,7 +214,7 @@ def _compiled_against_numpy(robot, states):
     found = [_disagreement(robot, in_numpy, name, batch) for name in ready]
     worst = max(found, key=lambda one: one.residual / one.tolerance)
     failures = {reason for reason in readiness.values() if reason not in ('', NOT_YET)}
-    counts = f'{_several(len(states), "state")}, {len(ready)} of {len(keys)} kernels ready'
+    counts = f'{several(len(states), "state")}, {len(ready)} of {len(keys)} kernels ready'
     return worst._replace(text='; '.join([counts, f'worst is {worst.text}', *sorted(failures)]))
 
 
@@ -245,10 +245,7 @@ def _states(robot, samples, seed):
 
 def _speeds(model):
     """Return the largest velocities to try, (nv,)."""
-    speed = np.empty(model.nv)
-    for joint in model.joints:
-        speed[joint.v] = np.fmin(SPEED, joint.max_velocity)  # nan is unknown
-    return speed
+    return np.fmin(SPEED, model.max_velocity)  # fmin ignores nan, an unknown limit
 
 
 def _scale(robot, M):
@@ -316,21 +313,6 @@ def _distance(got, want):
         return np.inf
     return _worst([np.abs(x - y).max() / max(1.0, np.abs(y).max()) for x, y in zip(got, want)])
 
-
-def _whole(name, value, least, most=None):
-    """Return value as an int within the bounds."""
-    try:
-        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or number < least or (most is not None and number > most):
-        bounds = f'from {least} to {most}' if most is not None else f'of at least {least}'
-        raise DynamicsError(f'{name} is {shown(value)}; expected an integer {bounds}')
-    return number
-
-
-def _several(n, noun):
-    return f'{n} {noun}{"" if n == 1 else "s"}'
 
 
 def _line(check, width):

@@ -79,7 +79,7 @@ class _Start(NamedTuple):
 
 
 class Simulation:
-    """The method of a Robot that integrates its motion."""
+    """The methods of a Robot that integrate its motion."""
 
     def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets, prescribed: PrescribedMotion):
         self._dispatcher, self._sets, self._model = dispatcher, sets, dispatcher.model
@@ -94,8 +94,8 @@ class Simulation:
                  touch: ArrayLike | None = None) -> SimulatedMotion:
         """Return the SimulatedMotion (time, q, v, tau, ...) from the state q, v at time[0].
 
-        Friction of the model acts, limits of joints do not. A batch of states (N, n) is one call of
-        the batch kernel per evaluation, and gives q of shape (N, T, nq).
+        The friction of the model acts, the limits of its joints do not. A batch of states (N, n)
+        needs one call of the batch kernel per evaluation, and gives q of shape (N, T, nq).
 
         :param torque: (nv,), constant; (T, nv) at the times, linear between; (T, N, nv), likewise
             for each state; or a function f(t, q, v), which gets a batch if q or v is one.

@@ -145,10 +145,10 @@ class TaskSpace:
 
         The pose of a six-axis arm with a spherical wrist or three parallel axes is solved in closed
         form: `solutions` has all solutions within the limits, the nearest to the start first.
-        Otherwise Newton's method from the start finds a solution near it; where that fails, from
-        random configurations. A target out of reach is no error: the closest configuration found
-        is returned, with its errors and the reason. The limits are kept in any case. The loops of
-        a robot with loops are closed in it, see task_space/closed_newton_step.py.
+        Otherwise Newton's method runs from the start, which finds a solution near it; if that
+        fails, from random configurations. A target out of reach is not an error: the closest
+        configuration found is returned, with its errors and the reason. The limits are kept in any
+        case. The loops of a robot are closed in the result, see task_space/closed_newton_step.py.
 
         :param targets: a Target or several: a pose, a position, an orientation or an axis each.
         :param start: (nq,), None for the neutral configuration.

@@ -41,7 +41,7 @@ def diagnostics(name: str, node_state: NodeState, runner: ServiceRunner,
     status = torque.status if torque is not None else None
     if torque is not None and status is not None and parameters is not None:
         array.status.append(_torque_status(name, torque, status, parameters.torque,
-                                            misfits))
+                                           misfits))
         array.status.append(_contact_status(name, status.contact, parameters.observer, rate))
     for each in array.status:
         each.hardware_id = robot_name

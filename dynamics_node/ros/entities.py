@@ -1,6 +1,6 @@
 """Collect the ROS entities that a configured node creates; destroy them in reverse order."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from dynamics_node.ros.rclpy_internals import silence
@@ -21,9 +21,11 @@ class Entities:
         """Add entities that destroy(entity) destroys."""
         self._made += [(destroy, entity) for entity in entities]
 
-    def extend(self, made: Iterable[tuple[Callable[[Any], Any], Any]]) -> None:
-        """Add several entities, (destroy, entity) each."""
-        self._made += made
+
+    def add_part(self, part: Any) -> Any:
+        """Add the entities of a part of a node; return the part."""
+        self._made += part.entities
+        return part
 
     def destroy(self) -> None:
         """Destroy all entities, the last one first."""

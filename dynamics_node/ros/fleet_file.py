@@ -35,7 +35,7 @@ def read_fleet(path: str | os.PathLike, arguments: Collection[str]) -> dict[str,
     except FileError as error:
         raise DynamicsError(f'fleet_file: {error}') from error
     except DynamicsError as error:
-        raise DynamicsError(f'{path} is no YAML: {error}') from error
+        raise DynamicsError(f'{path} is not valid YAML: {error}') from error
     if not isinstance(found, dict) or not set(found) <= {'defaults', 'robots'}:
         raise DynamicsError(f'{path} has {shown(found)}; {EXPECTED}')
     robots = found.get('robots')
@@ -63,7 +63,7 @@ def _texts(where: str, values: object, arguments: Collection[str], folder: str) 
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise DynamicsError(f'{where}: {shown(values)} is no map; {EXPECTED}')
+        raise DynamicsError(f'{where}: {shown(values)} is not a map; {EXPECTED}')
     valid = sorted(set(arguments) - {'namespace'})
     for name, value in values.items():
         if name not in valid:

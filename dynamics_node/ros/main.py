@@ -14,9 +14,9 @@ from dynamics_node.errors import FileError
 from dynamics_node.files import check_file
 from dynamics_node.ros.child_process import LAST, Start, exit_after, exit_now, start_child
 from dynamics_node.ros.node import DynamicsNode
-from dynamics_node.ros.outgoing import Log
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.rclpy_internals import RCLError, UnknownROSArgsError
+from dynamics_node.ros.sendable_messages import Log
 from dynamics_node.ros.spin import ignore_signals, spin, stop_requested
 
 REFUSED = 2               # exit code

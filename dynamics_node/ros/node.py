@@ -30,13 +30,13 @@ from dynamics_node.ros.long_requests.durations import DURATIONS
 from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import Log, guard_replies, publish
 from dynamics_node.ros.parameters import on_node
 from dynamics_node.ros.parameters.caps import caps_of
 from dynamics_node.ros.parameters.declared import NodeParameters, checked, declared_name
 from dynamics_node.ros.parameters.declaring_node import DeclaringNode
 from dynamics_node.ros.parameters.robot_mismatch import check_fit, torque_misfits
 from dynamics_node.ros.rclpy_internals import parameter_overrides, tolerate_invalid_transitions
+from dynamics_node.ros.sendable_messages import Log, guard_replies, publish
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 from dynamics_node.ros.shared_folders import IS_PATH, ParameterFiles, SharedFolders
@@ -131,8 +131,8 @@ class DynamicsNode(DeclaringNode):
         declare_topic_qos(self, parameters.torque.command_topic)
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self.joint_states = self._add(JointStateSource(self, clock, self.torque,
-                                                       self._on_joint_state))
+        self.joint_states = self._made.add_part(JointStateSource(
+            self, clock, self.torque, self._on_joint_state))
         self.node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                     self.joint_states.waiting, share=self.torque.send_robot,
                                     fetch=self.torque.fetch_joint_states, files=self._files)
@@ -153,8 +153,8 @@ class DynamicsNode(DeclaringNode):
                        self.create_timer(SECOND, self._every_second, clock=steady))
 
     def _configure_topics(self, parameters: NodeParameters) -> None:
-        self.markers = self._add(Markers(self, self.node_state, self.torque.efforts))
-        self.base_state = self._add(BaseStateSubscription(self, self.node_state))
+        self.markers = self._made.add_part(Markers(self, self.node_state, self.torque.efforts))
+        self.base_state = self._made.add_part(BaseStateSubscription(self, self.node_state))
         self._made.add(self.destroy_subscription, self.create_subscription(
             String, 'robot_description', lambda message: self._load(message.data.encode()),
             **overridable(LATCHED)))
@@ -166,19 +166,15 @@ class DynamicsNode(DeclaringNode):
             kind, f'~/{name}', self.service_runner.callback(long_requests.handler(name, handler)),
             qos_profile=MANY_REQUESTS) for name, (kind, handler) in SERVICES.items()}
         self._made.add(self.destroy_service, *services.values())
-        self.long_requests = self._add(long_requests)   # ends before the services are destroyed
+        self.long_requests = self._made.add_part(long_requests)   # ends before the services do
         for name in DURATIONS:
             long_requests.defer(services[name])
-        self.identification = self._add(IdentificationServer(
+        self.identification = self._made.add_part(IdentificationServer(
             self, self.node_state, self.service_runner, self.torque.check_idle, self._apply))
         self.identification.defer(services['identify_payload'])
-        self.trajectories = self._add(TrajectoryServer(
+        self.trajectories = self._made.add_part(TrajectoryServer(
             self, self.node_state, self.torque, lambda: self._parameters_in_use.trajectory))
 
-    def _add(self, part: Any) -> Any:
-        """Return a part of the node; its entities are destroyed on cleanup."""
-        self._made.extend(part.entities)
-        return part
 
     @logged
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -4,9 +4,10 @@ In a transition, a share of the mass and inertia of a payload is effective. It g
 to 1, or back to 0. A share of a rigid payload is a rigid payload, and so is the sum of two at one
 frame: the robot is physically consistent at any time.
 
-If a complete payload is replaced, it ramps out in the duration of that call; no later call extends
-it. If a payload is replaced at the same frame while it still ramps in, the next ramp begins at its
-current value: payloads that change faster than their transition are followed with that delay.
+If a complete payload is replaced, it ramps out in the duration of that call; later calls do not
+extend this ramp. If a payload is replaced at the same frame while it still ramps in, the next ramp
+begins at its current value: payloads that change faster than their transition are followed late, by
+about one transition.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dynamics_node.model.model import Payload
 
 # Ramps out at one frame that end within this share of a transition are merged, and the earlier ones
 # end that much later: otherwise each call would add one more ramp.
-TOGETHER = 1.0 / 8.0
+MERGED_WITHIN = 1.0 / 8.0
 NOTHING = 1e-12  # a smaller share is set to zero: inertias this small are rounding errors
 
 
@@ -43,7 +44,7 @@ class RampIn(NamedTuple):
         rest = [] if self.rest is None else [scaled(self.rest, 1.0 - _passed(self, now))]
         return [scaled(self.load, self.share(now)), *rest]
 
-    def sooner(self, duration: float, now: float) -> RampIn:
+    def ending_within(self, duration: float, now: float) -> RampIn:
         """Return the ramp that ends a duration from now, or this one if it ends before."""
         if now + duration >= self.start + self.duration:
             return self
@@ -68,7 +69,7 @@ class RampOut(NamedTuple):
         """Return the payload as it is effective now."""
         return scaled(self.load, 1.0 - _passed(self, now))
 
-    def sooner(self, duration: float, now: float) -> RampOut:
+    def ending_within(self, duration: float, now: float) -> RampOut:
         """Return the ramp that ends a duration from now, or this one if it ends before."""
         if now + duration >= self.end:
             return self
@@ -100,13 +101,13 @@ class PayloadRamps:
 
     def set(self, name: str, load: Payload, duration: float, now: float) -> None:
         """Attach a payload in place of the one with that name."""
-        self._hurry(name, duration, now)
+        self._end_within(name, duration, now)
         old, rest = self._attached.get(name), None
         if old is not None and old.load == load:  # repeated: the ramp does not start again
-            self._attached[name] = old.sooner(duration, now)
+            self._attached[name] = old.ending_within(duration, now)
             return
         if old is not None and old.load.frame == load.frame and _passed(old, now) < 1.0:
-            rest = together(*old.parts(now))
+            rest = combined(*old.parts(now))
         elif old is not None:
             self._ramp_out(name, old, duration, now)
         self._attached[name] = RampIn(load, rest, now, duration)
@@ -115,7 +116,7 @@ class PayloadRamps:
         """Remove a payload."""
         if name not in self._attached:
             raise UnknownName('payload', name, self._attached)
-        self._hurry(name, duration, now)
+        self._end_within(name, duration, now)
         self._ramp_out(name, self._attached.pop(name), duration, now)
 
     def settled(self, now: float) -> bool:
@@ -142,19 +143,20 @@ class PayloadRamps:
             loads[name] = load
         return loads
 
-    def _hurry(self, name: str, duration: float, now: float) -> None:
-        """Make all ramps out of a name end at the latest a duration from now."""
+    def _end_within(self, name: str, duration: float, now: float) -> None:
+        """Shorten the ramps out of a name that would end later than a duration from now."""
         self._drop_ended(now)
         if name in self._leaving:
-            self._leaving[name] = [ramp.sooner(duration, now) for ramp in self._leaving[name]]
+            self._leaving[name] = [ramp.ending_within(duration, now)
+                                   for ramp in self._leaving[name]]
 
     def _ramp_out(self, name: str, old: RampIn, duration: float, now: float) -> None:
         """Ramp a payload out; merge it with a ramp of that frame that ends at about that time."""
-        load, end, late = together(*old.parts(now)), now + duration, TOGETHER * duration
+        load, end, late = combined(*old.parts(now)), now + duration, MERGED_WITHIN * duration
         ramps = self._leaving.setdefault(name, [])
         for k, ramp in enumerate(ramps):
             if ramp.load.frame == load.frame and 0.0 <= end - ramp.promised <= late:
-                ramps[k] = RampOut(together(load, ramp.now(now)), now, duration, ramp.promised)
+                ramps[k] = RampOut(combined(load, ramp.now(now)), now, duration, ramp.promised)
                 break
         else:
             ramps.append(RampOut(load, now, duration, end))
@@ -182,7 +184,7 @@ def scaled(load: Payload, share: float) -> Payload:
     return Payload(load.frame, share * load.mass, load.com, tuple(map(tuple, inertia)))
 
 
-def together(*loads: Payload) -> Payload:
+def combined(*loads: Payload) -> Payload:
     """Return the sum of payloads at one frame."""
     if len(loads) == 1:
         return loads[0]

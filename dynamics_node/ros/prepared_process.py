@@ -25,15 +25,15 @@ from typing import NoReturn
 
 from dynamics_node.ros.child_process import END, Child, exit_now, flush_output, start_child
 
-# What two processes of a node or all three need. None of it imports rclpy.
+# Modules that at least two of the three processes of a node need. None of them imports rclpy.
 SHARED = ('dynamics_node.control.laws', 'dynamics_node.control.prediction',
           'dynamics_node.control.trajectory_goal', 'dynamics_node.observer',
           'dynamics_node.safety.gate', 'dynamics_node.ros.torque.records', 'dynamics_node.msg',
           'rcl_interfaces.msg', 'rcl_interfaces.srv', 'sensor_msgs.msg', 'std_msgs.msg',
           'trajectory_msgs.msg', 'geometry_msgs.msg')
 MODULES = 'dynamics_node.ros.torque.process_main', 'dynamics_node.ros.torque.watchdog_main'
-TOLD = 60.0    # [s] until a prepared process has read its arguments: it imports before
-LOOK = 0.005   # [s] between two looks for its end
+TOLD = 60.0    # [s] until a prepared process has read its arguments: its imports come first
+LOOK = 0.005   # [s] between two checks whether it has ended
 MOST = 16      # descriptors
 BYTES = 1 << 16
 STANDARD = 3   # input, output and errors: descriptors 0 to 2
@@ -72,14 +72,14 @@ class PreparedProcess:
     def __init__(self, module: str) -> None:
         self._module, self._lock = module, threading.Lock()
         self.returncode: int | None = None
-        self._control, its = socket.socketpair()
+        self._control, theirs = socket.socketpair()
         flush_output()   # what is left in a buffer would be written twice
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)   # until it has its own handlers
         self.pid = os.fork()
         if self.pid == 0:
-            _become(module, its)
+            _become(module, theirs)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        its.close()
+        theirs.close()
 
     def tell(self, descriptors: Sequence[int], arguments: Sequence[str]) -> bool:
         """Send the arguments with which the process runs main(); return whether it still runs."""

@@ -22,7 +22,7 @@ MAX_AGE = 0.5   # [s]
 
 
 class TfFrames:
-    """Poses of frames that are no links of the robot."""
+    """Poses of frames that are not links of the robot."""
 
     def __init__(self, node: Node) -> None:
         """Subscribe to nothing yet."""

@@ -23,9 +23,9 @@ from dynamics_node.errors import DynamicsError
 from dynamics_node.ros import convert
 from dynamics_node.ros.goal_request import RefusedGoal, goal_request
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import publish, sendable, sentence
 from dynamics_node.ros.parameters.trajectory import TrajectoryParameters
 from dynamics_node.ros.rclpy_internals import BackgroundActionServer
+from dynamics_node.ros.sendable_messages import publish, sendable, sentence
 from dynamics_node.ros.torque.records import GoalEnd, GoalFeedback
 from dynamics_node.ros.torque.supervisor import TorqueSupervisor
 

@@ -14,9 +14,9 @@ from rclpy.parameter import parameter_value_to_python
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector.live_state import NodeModel
-from dynamics_node.inspector.torque_parts import without_payloads
 from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model, Payload
+from dynamics_node.robot.changes import without_payloads
 from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.parameters.declared import (
@@ -69,7 +69,7 @@ class WatchedModel:
         self.refusal = ''
 
     def describe(self, text: str) -> None:
-        """Use a description that has arrived; it counts more than the parameter."""
+        """Use a description that has arrived; it has priority over the parameter."""
         self._description, self._next = text, 0.0
         self._deadline = min(self._deadline, time.monotonic() + PATIENCE)
 
@@ -175,7 +175,7 @@ def changed_friction(text: str, model: Model) -> dict[str, dict[str, float]]:
     """Return {kind: {joint: value}} of the friction in a report that a model does not have.
 
     :param text: the field json of the report.
-    :raise MalformedReport: it is no report.
+    :raise MalformedReport: the text is not such a report.
     """
     terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
     own = {'damping': model.damping, 'friction': model.friction, **terms._asdict()}

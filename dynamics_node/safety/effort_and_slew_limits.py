@@ -44,9 +44,9 @@ def limit_slew_together(limits: GateLimits, torque: Sequence[float], last: Seque
                         time: float) -> tuple[list[float], list[int]]:
     """Return the torque on the line from the last one that the slew limits allow in that time.
 
-    The change of every joint is scaled by the same share. The accelerations then lie between those
-    of both torques, which joint by joint they need not: the late torque of a heavy joint would
-    throw a light one.
+    The change of every joint is scaled by the same share, so that the accelerations lie between
+    those of both torques. If each joint were limited by itself they might not: the delayed torque
+    of a heavy joint would throw a light one.
     """
     share, joint = 1.0, -1
     for k, (x, before, slew) in enumerate(zip(torque, last, limits.slew)):

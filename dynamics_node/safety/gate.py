@@ -18,11 +18,11 @@ The contract, kept by every Release without exception:
 For the safe torque see stop.py. After a fault that makes the joint state invalid (stale, jumped,
 not finite, ...) no joint state is used any more.
 
-A silence of the joint states is no fault at once. If joints move, the wanted torque at the
-predicted state is released, until prediction_time after max_state_age. If they rest, the torque
+A silence of the joint states is bridged before it is a fault. If joints move, the wanted torque at
+the predicted state is released, until prediction_time after max_state_age. If they rest, the torque
 that balanced gravity at the last valid joint state is released, from max_state_age on, for
-bridge_time. When joint states return, the torque ramps back from there to the wanted one in the
-time that was bridged.
+bridge_time. When joint states return, the torque ramps back to the wanted one, in as much time as
+was bridged.
 
 The gate has no clock: `now` [s] comes with every call, on the clock that stamps the joint states.
 It is not thread-safe.
@@ -54,18 +54,18 @@ from dynamics_node.safety.stop_releases import stop_release, use_prediction
 
 ENABLED = State.ENABLED   # reading an entry of an Enum takes thirty times as long
 ACTIVE = (State.RAMPING_IN, ENABLED)   # the wanted torque is followed
-LEAST_TIME = 1e-9   # [s]; a time that has begun is not zero
+LEAST_TIME = 1e-9   # [s] a bridge that begins now, since zero means that there is none
 
 
 class Gate:
     """Release the wanted torque, as far as the contract permits.
 
     Call `step` on every joint state (or at a fixed rate) and `tick` on a timer, at least twice
-    within max_state_age; publish what they return. The rest is `enable` and `disable`. While
-    `braking`, the torque of a proposal must be the one that brakes.
+    within max_state_age; publish what they return. While `braking`, the torque of a proposal must
+    be the one that brakes. Torques begin by `enable` and end by `disable`.
 
-    :ivar state: State of the gate; set by the gate only, as `idle`.
-    :ivar idle: whether nothing will be released until `enable`.
+    :ivar state: State of the gate; only the gate sets it.
+    :ivar idle: whether nothing will be released until `enable`; only the gate sets it.
     """
 
     def __init__(self, limits: GateLimits | None = None,
@@ -155,7 +155,7 @@ class Gate:
         self.state, self._fault, self._stop, self._bridging = State.RAMPING_IN, None, None, 0.0
 
     def disable(self, now: float) -> None:
-        """Brake, ramp to the safe torque, then release nothing more. A fault remains one."""
+        """Brake, ramp to the safe torque, then release nothing more; no effect during a fault."""
         if self.state not in ACTIVE:
             return
         fault = self._advance_clock(now)
@@ -334,7 +334,7 @@ class Gate:
         return use_prediction(self._state_checks, self._out, self._predict, braking=False)
 
     def _end_bridge(self) -> None:
-        """Ramp back to the wanted torque; a ramp in that was interrupted takes its time."""
+        """Ramp back to the wanted torque, for at least as long as the ramp in still needed."""
         self._silent, left = False, 0.0
         if not self._bridging:   # the wanted torque was released all the time
             return

@@ -22,7 +22,7 @@ class JointLimits:
     nq: int
     position: np.ndarray    # (nv,) int, which entry of q
     driven: np.ndarray      # (nv,) bool: actuated; nothing is released for the others
-    turning: np.ndarray     # (nv,) bool: continuous, a full turn is no motion
+    turning: np.ndarray     # (nv,) bool: continuous, a full turn changes nothing
     lower: np.ndarray       # (nv,) [rad or m], -inf = none
     upper: np.ndarray       # (nv,) [rad or m], inf = none
     velocity: np.ndarray    # (nv,) [rad/s or m/s]

@@ -1,8 +1,10 @@
 """Scale down torques that push a joint towards a limit, the more the nearer the joint is to it.
 
-A torque is the gravity torque plus a push. Only the push moves a joint, so only that is scaled:
-    released = gravity + share * (torque - gravity),   share = 1 far from the limit, 0 at it
-An arm at rest at its limit is thus held there: gravity compensation does not fade, and the arm does
+A torque is the gravity torque plus a push. Only the push moves a joint, so only the push is scaled:
+
+    released = gravity + share * (torque - gravity),   share = 1 far from the limit, 0 at the limit
+
+So an arm at rest at its limit is held there: gravity compensation does not fade, and the arm does
 not sag. A push away from the limit, or against the motion, is never scaled.
 """
 

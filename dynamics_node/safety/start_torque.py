@@ -1,8 +1,8 @@
 """Compute the torque at which the ramp on enable starts; refuse one that would fling the arm.
 
 At rest the torque of a drive is between zero, if brakes or friction hold the arm, and the torque
-that balances gravity, if the drive does. A measured effort far outside of that range is no torque
-of this arm: it has another unit, another sign or another meaning than declared.
+that balances gravity, if the drive does. A measured effort far outside of that range cannot be the
+torque of this arm: it has another unit, another sign or another meaning than declared.
 """
 
 import math
@@ -53,7 +53,7 @@ def _check_start(limits: GateLimits, gravity: Sequence[float], start: Sequence[f
         if most > 0.0 and not least <= x <= greatest:
             refused.append(f"joint '{name}' {x:.4g}, expected {least:.4g} to {greatest:.4g}")
     if refused:
-        raise Refused(START, 'the measured effort is no torque of this arm at rest: '
+        raise Refused(START, 'the measured effort is not a torque of this arm at rest: '
                       f'{"; ".join(refused)} (the range from zero to the torque that balances '
                       f'gravity, extended by start_tolerance, {tolerance:g}, of the effort limit). '
                       'Check the declared meaning and unit of effort in joint_states')

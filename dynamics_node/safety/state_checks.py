@@ -190,7 +190,7 @@ class StateChecks:
         """Return the Fault of the joint that moved furthest beyond what its velocity allows."""
         joints, fault, worst = self._limits.joints, None, 0.0
         for k, moved, allowed in jumps:
-            if joints.turning[k]:  # a full turn is no motion
+            if joints.turning[k]:  # a full turn changes nothing
                 moved = abs(moved - TURN * round(moved / TURN))
             if moved - allowed > worst:
                 worst = moved - allowed

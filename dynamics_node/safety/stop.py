@@ -1,10 +1,12 @@
 """Bring torques to their end: brake the joints to rest, then go to the safe torque.
 
-The safe torque, `safe_action`: 'gravity' goes to the torque that holds the arm still where it is,
-and leaves it as the last message, so that the arm does not drop. Without a valid joint state it
-goes to that of the last valid or predicted one, which then decays to zero within
-blind_gravity_time. 'zero' goes to zero. 'hold' goes to zero too, but after a fault it first keeps
-the last torque for hold_time.
+The safe torque, by `safe_action`:
+
+'gravity': the torque that holds the arm still where it is. It is the last message, so that the arm
+does not drop. Without a valid joint state it is the gravity torque of the last valid or predicted
+one, which then decays to zero within blind_gravity_time.
+'zero': zero.
+'hold': zero, but after a fault the last torque is kept for hold_time first.
 """
 
 from __future__ import annotations

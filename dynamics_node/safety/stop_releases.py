@@ -44,8 +44,8 @@ def blind_stop(limits: GateLimits, last_valid: LastValid, gravity: Sequence[floa
     checks.resume(last_valid, gravity)
     out.begin(limits, last_valid.torque)
     before, release = clock(), out.make(last_valid.torque)
-    # Joints at rest are braked too: the last torque may have moved them since. It ends when the
-    # predicted joints rest.
+    # Joints at rest are braked too: the last torque may have moved them since. Braking ends when
+    # the predicted joints rest.
     stop = Stop.after_fault(settings, out.last, blind=True, braking=settings.brake_time > 0.0)
     while release is not None:
         yield release

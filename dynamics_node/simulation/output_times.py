@@ -1,4 +1,4 @@
-"""Simulate over all output times."""
+"""Simulate a motion from one output time to the next, by an Integrator."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol

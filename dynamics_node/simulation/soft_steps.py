@@ -1,8 +1,8 @@
 """Integrate the motion on soft contacts, whose touch points are a state.
 
-The touch points are constant during a step and follow the points of the robot at its end. A point
-that sticks keeps its touch point; one that slides has the greatest force of friction before and
-after that.
+The touch points are constant during a step and follow the points of the robot at its end. No force
+jumps there: a point that sticks keeps its touch point, and a point that slides has the greatest
+force of friction before and after.
 """
 
 from collections.abc import Callable

@@ -81,8 +81,8 @@ def checked(kind: str, chi: ArrayLike) -> np.ndarray:
     if kind == 'matrix':
         off = np.abs(np.swapaxes(chi, -1, -2) @ chi - np.eye(3)).max(initial=0.0)
         if off > UNIT or (np.linalg.det(chi).real < 0.0).any():
-            raise DynamicsError(f"matrix: no rotation; R'R differs from 1 by {off:.3g}, expected "
-                                f'at most {UNIT:g}, and a determinant of +1')
+            raise DynamicsError(f"matrix: not a rotation; R'R differs from 1 by {off:.3g}, "
+                                f'expected at most {UNIT:g}, and a determinant of +1')
     if kind == 'quaternion':
         return _unit(kind, chi)
     if kind == 'angle_axis':

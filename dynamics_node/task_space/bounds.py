@@ -148,7 +148,7 @@ def _acceleration(bound, setting):
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
              for k in range(joint.v.start, joint.v.stop)]
     return BoundRows([f'acceleration of {names[k]}' for k in which],
-                 picked(which, setting.size), -limit[which], limit[which])
+                     picked(which, setting.size), -limit[which], limit[which])
 
 
 @lru_cache(maxsize=256)
@@ -217,12 +217,8 @@ def _on_the_sole(kind, axis, half):
 @lru_cache(maxsize=64)
 def _dofs(model):
     """Return (names, effort limits) of the degrees of freedom, inf where the URDF has none."""
-    names, efforts = [], []
-    for joint in model.joints:
-        n = joint.v.stop - joint.v.start
-        names += [joint.name] * n
-        efforts += [math.inf if math.isnan(joint.max_effort) else joint.max_effort] * n
-    return names, np.array(efforts)
+    names = [joint.name for joint in model.joints for _ in range(joint.v.start, joint.v.stop)]
+    return names, np.where(np.isnan(model.max_effort), np.inf, model.max_effort)
 
 
 _OF_STATE = {'torque': _torque, 'joint_limits': _joint_limits}

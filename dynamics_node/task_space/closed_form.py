@@ -82,9 +82,10 @@ def _structure(bodies: tuple[Body, ...]
                ) -> tuple[SphericalWrist | ParallelAxes, bool, np.ndarray, Pose, float] | None:
     """Return (geometry, is it reversed, point of the first axis, pose of the last body, length).
 
-    At zero angles; the length is the sum of the distances between the bodies. None if the bodies
-    are no six-axis arm with a closed form. Cached by the bodies alone: robots with other payloads
-    share them, and a model that holds symbols while it is traced is not kept.
+    All are at zero angles; the length is the sum of the distances between the bodies. The result is
+    None if the bodies are not a six-axis arm with a closed form. It is cached by the bodies alone:
+    robots with other payloads share it, and a model that holds symbols while it is traced is not
+    kept.
     """
     axes, points, pose = [], [], se3.IDENTITY
     for body in bodies:

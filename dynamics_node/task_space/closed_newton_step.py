@@ -128,11 +128,11 @@ class ClosedNewtonStep:
         """Return the configurations after the longest part of each step that can be closed."""
         result, todo, share = q.copy(), np.arange(len(q)), 1.0
         while len(todo) and share >= SHORTEST:
-            there = self._limited(self._integrated(q[todo], share * step[todo]),
+            trial = self._limited(self._integrated(q[todo], share * step[todo]),
                                   [limit[todo] for limit in ranges])
-            there, closed = self._closed(there, [limit[todo] for limit in ranges])
-            done = closed | is_open[todo]  # what was open is nearer to closed
-            result[todo[done]] = there[done]
+            trial, closed = self._closed(trial, [limit[todo] for limit in ranges])
+            done = closed | is_open[todo]  # a configuration that was open is nearer to closed
+            result[todo[done]] = trial[done]
             todo, share = todo[~done], share / 2.0
         return result
 

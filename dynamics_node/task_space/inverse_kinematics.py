@@ -41,11 +41,11 @@ REASONS = ('solved', 'limits', 'singular', 'out of reach', 'iterations')
 
 
 class InverseKinematics(NamedTuple):
-    """The best configuration found, its errors, and the reason if it is no solution.
+    """The best configuration found, its errors, and the reason if it is not a solution.
 
     `reason` is 'solved', or:
     'limits'        without the joint limits there is a solution;
-    'singular'      stopped at a singular configuration that is no minimum: allow restarts;
+    'singular'      stopped at a singular configuration that is not a minimum: allow restarts;
     'out of reach'  no better configuration nearby, with or without limits: too far away, too few
                     joints, or targets that contradict each other;
     'iterations'    the error was still decreasing.
@@ -241,7 +241,7 @@ def _draws(seed, which, nq, nv):
 
 
 def _closest(problem, found, seed, may_leave):
-    """Return (the Candidate nearest to the targets, the reason why it is no solution)."""
+    """Return (the Candidate nearest to the targets, the reason why it is not a solution)."""
     for _ in range(ROUNDS):
         found, at_rest = _settled(problem, found)
         if found.solved:
@@ -277,21 +277,21 @@ def _settled(problem, found):
 
     Levenberg-Marquardt: a step that does not lower the cost is undone, and the damping raised.
     """
-    q, here, caution, before = found.q, found.step, CAUTION, np.inf
+    q, current, caution, before = found.q, found.step, CAUTION, np.inf
     for k in range(1, SETTLING + 1):
-        if here.slope <= FLAT * here.cost or here.miss <= 1.0:
-            return Candidate(q, here, found.iterations + k), True
+        if current.slope <= FLAT * current.cost or current.miss <= 1.0:
+            return Candidate(q, current, found.iterations + k), True
         if k % REST_EVERY == 0:
-            if here.cost > (1.0 - CREEPING) * before:
-                return Candidate(q, here, found.iterations + k), True
-            before = here.cost
-        there = problem.step(here.q, problem.goal, problem.limits, np.array([caution]))
-        if there.cost < here.cost:
-            q, here, caution = here.q, there, caution / 2.0
+            if current.cost > (1.0 - CREEPING) * before:
+                return Candidate(q, current, found.iterations + k), True
+            before = current.cost
+        trial = problem.step(current.q, problem.goal, problem.limits, np.array([caution]))
+        if trial.cost < current.cost:
+            q, current, caution = current.q, trial, caution / 2.0
         else:
             caution *= 4.0
-            here = problem.step(q, problem.goal, problem.limits, np.array([caution]))
-    return Candidate(q, here, found.iterations + k), False
+            current = problem.step(q, problem.goal, problem.limits, np.array([caution]))
+    return Candidate(q, current, found.iterations + k), False
 
 
 def _result(targets, found, reason, restarts):

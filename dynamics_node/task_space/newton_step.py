@@ -100,7 +100,7 @@ def error_and_rows(pose: Pose, J: np.ndarray, kind: str,
     if kind == 'orientation':  # log(R' R*) (eq. 2.235, 2.239)
         return branchless_log(pose.R.T @ three), J[3:], np.eye(3)
     axis, across, direction = three
-    axes = np.array([across, cross(axis, across)])  # rotation about the axis is no error
+    axes = np.array([across, cross(axis, across)])  # rotation about the axis is not an error
     return axes @ shortest_rotation(axis, pose.R.T @ direction, across), axes @ J[3:], axes
 
 

@@ -93,7 +93,7 @@ class ParallelAxes(NamedTuple):
         w = self.axes
         q1, q5 = self._first_and_fifth(G, branch, start)
         q6 = angle_between(w[5], G.R.T @ rotated(w[0], q1, w[1]), rotated(w[4], back(q5), w[1]),
-                          start[5])
+                           start[5])
         # e_2 e_3 e_4 = e_1^-1 G e_6^-1 e_5^-1 of a point of axis 4, and of a direction normal to it
         x = self._about(4, back(q5), self.points[3])
         x = self._about(0, back(q1), G.R @ self._about(5, back(q6), x) + G.p) - self.points[1]
@@ -112,10 +112,10 @@ class ParallelAxes(NamedTuple):
     def _first_angle(self, G):
         """Return A and k."""
         w, w1 = self.axes[1], self.axes[0]
-        there = np.array([G.R @ self.axes[5],
-                          (G.R @ self.points[5] + G.p - self.points[0]) / self.size])
-        along = there @ w1
-        A = np.stack([there @ w - along * (w1 @ w), -cross(w1, there.T).T @ w], axis=1)
+        target = np.array([G.R @ self.axes[5],
+                           (G.R @ self.points[5] + G.p - self.points[0]) / self.size])
+        along = target @ w1
+        A = np.stack([target @ w - along * (w1 @ w), -cross(w1, target.T).T @ w], axis=1)
         k = along * (w1 @ w) + np.array([0.0, w @ self.points[0] / self.size]) - self.constant
         return A, k
 

@@ -128,8 +128,8 @@ class PreparedQp:
 
 def gaps_of(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the gaps of rows G at x, as in QpSolution, (m,)."""
-    where = G @ x
-    return np.minimum(where - lower, upper - where) / (1.0 + np.abs(where))
+    value = G @ x
+    return np.minimum(value - lower, upper - value) / (1.0 + np.abs(value))
 
 
 def _writeable(M):

@@ -96,7 +96,7 @@ class _FixedRows(NamedTuple):
         if not len(self.G):
             return _FixedRows(level.C, lower, upper)
         return _FixedRows(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
-                       np.concatenate([self.upper, upper]))
+                          np.concatenate([self.upper, upper]))
 
     def without(self, rows):
         """Return these without some rows, (m,) booleans."""
@@ -107,16 +107,16 @@ class _FixedRows(NamedTuple):
 
     def broken(self, x):
         """Return which rows x violates beyond the tolerance of the QP, (m,) booleans."""
-        where = self.G @ x
-        slack = TOLERANCE * (1.0 + np.abs(where))
-        return (where < self.lower - slack) | (where > self.upper + slack)
+        value = self.G @ x
+        slack = TOLERANCE * (1.0 + np.abs(value))
+        return (value < self.lower - slack) | (value > self.upper + slack)
 
     def reached_from(self, x, N):
         """Return whether any x + N y keeps all rows: by the shortest y in the units of the rows."""
-        here, G, y = self.G @ x, self.G @ N, np.zeros(N.shape[1])
+        value, G, y = self.G @ x, self.G @ N, np.zeros(N.shape[1])
         units = _lengths(G.T)   # one column may have other units than the rest
         nearest = PreparedQp(np.eye(len(y)), G / np.where(units > 0.0, units, 1.0),
-                             self.lower - here, self.upper - here)
+                             self.lower - value, self.upper - value)
         return nearest.solved(y).solved
 
 
@@ -223,8 +223,8 @@ def _least_miss(objective, x, level, limits, rounds=ROUNDS):
     """
     T, goal, P, proximal = objective
     r, k = len(goal), T.shape[1]
-    G, here = limits.G @ T, limits.G @ x
-    lower, upper = limits.lower - here, limits.upper - here
+    G, value = limits.G @ T, limits.G @ x
+    lower, upper = limits.lower - value, limits.upper - value
     m, slacks = len(G), 0
     if level.C is not None:  # C x - s <= upper, C x + s >= lower
         slacks, C, at = len(level.C), level.C @ T, level.C @ x
@@ -246,7 +246,8 @@ def _least_miss(objective, x, level, limits, rounds=ROUNDS):
         largest = np.abs(move).max()
         if largest <= SETTLED * size:
             break
-        # Up to the next limit each round moves as far as the one before: then further at once.
+        # Until a limit is reached, each round would move as far as the one before: take longer
+        # strides.
         if largest > STEADY * before and move @ last > 0.0:
             stride *= 2.0
             pulled = pull + stride * move

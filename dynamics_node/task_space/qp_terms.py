@@ -66,12 +66,12 @@ def kkt(P: np.ndarray, q: np.ndarray, rows: np.ndarray, low: np.ndarray, high: n
     :param rows: (m, n); low, high: limits of the rows (m,), or of x and of the rows (n + m,).
     :param forces: multipliers, as many as limits: positive at an upper limit, zero where inactive.
     """
-    where, curved = rows @ x, P @ x
+    value, curved = rows @ x, P @ x
     balance = curved + q + forces[len(forces) - len(rows):] @ rows
     if len(forces) > len(rows):
-        where = np.concatenate([x, where])
+        value = np.concatenate([x, value])
         balance += forces[:len(x)]
-    below, above, size = where - low, high - where, 1.0 + np.abs(where)
+    below, above, size = value - low, high - value, 1.0 + np.abs(value)
     gaps = np.minimum(below, above) / size
     pushed = np.abs(np.where(forces > 0.0, above, below)) / size
     missed = np.maximum(-gaps, np.where(forces != 0.0, pushed, -math.inf)).max(initial=-math.inf)

@@ -103,7 +103,7 @@ class SphericalWrist(NamedTuple):
         y = self.path @ np.array([*q3, 1.0])
         q2 = self._second(G, y, branch[0], start[1])
         q1 = angle_between(w[0], rotated(w[1], q2, y) - self.a * self.normal,
-                          G.R @ self.centre + G.p - self.feet[0], start[0])
+                           G.R @ self.centre + G.p - self.feet[0], start[0])
         R = G.R
         for axis, angle in zip(w, (q1, q2, q3)):
             R = rotated(axis, back(angle), R)

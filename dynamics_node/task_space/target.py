@@ -11,7 +11,7 @@ from dynamics_node.checks import finite, positive
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.spatial import so3
-from dynamics_node.spatial.nearly_rotation import nearly_rotation
+from dynamics_node.spatial.checked_rotation import checked_rotation
 
 
 class Part(NamedTuple):
@@ -88,7 +88,7 @@ def parts_of(targets: Sequence[Target]) -> tuple[tuple[str, str], ...]:
 def rotation_of(orientation: ArrayLike) -> np.ndarray:
     """Return the rotation matrix of a quaternion (x, y, z, w) or of a matrix (3, 3), checked."""
     if getattr(orientation, 'shape', None) == (3, 3) or _array(orientation).shape == (3, 3):
-        return nearly_rotation('orientation', finite('orientation', orientation, (3, 3)))
+        return checked_rotation('orientation', finite('orientation', orientation, (3, 3)))
     q = finite('orientation', orientation, (4,))
     norm = float(np.linalg.norm(q))
     if not abs(norm - 1.0) <= UNIT_QUATERNION:

@@ -81,7 +81,7 @@ class Task:
                 type(value) is type(field.default) and value == field.default)
             if field.name not in FIELDS[self.kind] and not is_default:
                 self._refuse(field.name, f'is given, but a task of kind {self.kind} has none',
-                            f'only: {", ".join(FIELDS[self.kind])}')
+                             f'only: {", ".join(FIELDS[self.kind])}')
         if not isinstance(self.level, numbers.Integral) or self.level < 0:
             self._refuse('level', f'is {shown(self.level)}', '0 (strict), or 1, 2, 3 ...')
         for name in ('weight', 'stiffness'):
@@ -247,7 +247,7 @@ def _axis_rows(some, axes, problem, J, b):
 def _force(task, problem):
     if task.contact and task.contact not in problem.setting.force_slices:
         task._refuse('contact', f"is '{task.contact}'",
-                    f'one of: {", ".join(problem.setting.force_slices) or "none"}')
+                     f'one of: {", ".join(problem.setting.force_slices) or "none"}')
     A = _force_rows(task.contact, problem.setting)
     return TaskEquations(A, task._sized('value', len(A)))
 

@@ -47,7 +47,7 @@ class TorqueSpace(NamedTuple):
 
 
 class DependentRows(DynamicsError):
-    """The constraints do not determine their forces: x is no function of the torques."""
+    """The constraints do not determine their forces: x is not a function of the torques."""
 
 
 def row_count(part: Part) -> int:

@@ -17,7 +17,7 @@ from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
 from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.fast_terms import definiteness
-from dynamics_node.task_space.qp import QpSolution, Status, solve_qp
+from dynamics_node.task_space.qp import QpSolution, Status, gaps_of, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 from dynamics_node.task_space.whole_body_setting import Setting
@@ -115,8 +115,8 @@ def _problem(robot, q, v, setting, wrenches, stabilisation):
     laws = np.zeros((len(free) + len(found.A), setting.size))
     laws[:len(free)] = motion[free]
     laws[len(free):, :n] = found.A
-    return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven],
-                Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)])))
+    strict = Level(laws, -np.concatenate([h[free], stabilised_gamma(found, v, stabilisation)]))
+    return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven], strict)
 
 
 def _stacks(bounds, blocks):
@@ -183,9 +183,8 @@ def definite_minimum(P: np.ndarray, q: np.ndarray, strict: Level) -> QpSolution 
 
 def _touched(block, x):
     """Return the names of the rows of a BoundRows that are active at x."""
-    where = block.G @ x
-    at = np.minimum(where - block.lower, block.upper - where) <= TOUCHED * (1.0 + np.abs(where))
-    return [block.names[k] for k in at.nonzero()[0]]
+    gaps = gaps_of(block.G, block.lower, block.upper, x)
+    return [block.names[k] for k in (gaps <= TOUCHED).nonzero()[0]]
 
 
 def _conflict(problem, tasks, rows, bounds, blocks):

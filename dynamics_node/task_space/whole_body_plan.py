@@ -80,7 +80,7 @@ class WholeBodyPlan:
 
     def _all_rows(self, level):
         """Return the rows of all tasks of a level: a slice where they are in one piece."""
-        own = [rows for rows, its in zip(self._rows, self._levels) if its == level]
+        own = [rows for rows, each in zip(self._rows, self._levels) if each == level]
         if all(one.stop == next_one.start for one, next_one in zip(own, own[1:])):
             return slice(own[0].start, own[-1].stop)
         return np.concatenate([np.arange(rows.start, rows.stop) for rows in own])

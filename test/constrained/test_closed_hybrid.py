@@ -92,7 +92,7 @@ def test_bad_input_is_refused_by_name():
     robot = Robot.from_urdf(mechanism.urdf, loops=mechanism.loops)
     q, zero = robot.neutral(), np.zeros(3)
     for given, q_given, words in (
-            ([False, True, False], q, "'coupler_joint' is no coordinate"),
+            ([False, True, False], q, "'coupler_joint' is not a coordinate"),
             ([True], q, 'given must be 3 booleans'),
             ([True, False, False], q + 0.5, 'the loops are open')):
         with pytest.raises(DynamicsError, match=words):

@@ -130,7 +130,7 @@ def test_a_mechanism_that_is_closed_in_a_singular_configuration_is_moved_a_littl
 def test_motions_that_cannot_be_followed_are_refused():
     """Out of reach; a floating base; contacts without an anchor."""
     loops = LoopMotion(mechanism('four_bar', ROCKER))
-    with pytest.raises(DynamicsError, match='cannot be followed to rocker_joint 3: there they'):
+    with pytest.raises(DynamicsError, match='cannot be followed to rocker_joint 3: they'):
         loops.walk_to(loops.home, np.array([3.0]))
     with pytest.raises(DynamicsError, match='do not determine the motion of .*, which has more'):
         LoopMotion(Robot.from_urdf(MECHANISMS['five_bar'].urdf, base='floating',

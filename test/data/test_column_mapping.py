@@ -34,7 +34,7 @@ def test_a_text_and_a_file_are_read_alike(robot, tmp_path):
 
 
 @pytest.mark.parametrize(('mapping', 'words'), [
-    ('position: [', 'no YAML'), ([], 'expected a mapping'), ({}, 'no position'),
+    ('position: [', 'not valid YAML'), ([], 'expected a mapping'), ({}, 'no position'),
     ({'positions': 1}, "unknown key 'positions'"),
     ({'position': POSITION}, 'neither time nor rate'),
     ({'position': 'state', 'rate': 1}, 'position is'),

@@ -10,7 +10,7 @@ from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.long_requests.durations import DURATIONS, duration_of
-from dynamics_node.ros.outgoing import sendable
+from dynamics_node.ros.sendable_messages import sendable
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
 

@@ -15,8 +15,8 @@ from dynamics_node.identification.csv_files import write_csv
 from dynamics_node.identification.recording_files import read_recording
 from dynamics_node.identification.trajectory_files import read_trajectory
 from dynamics_node.ros.current_robot import CurrentRobot
-from dynamics_node.ros.outgoing import sentence
 from dynamics_node.ros.parameters.declared import DEFAULTS, ModelParameters, checked
+from dynamics_node.ros.sendable_messages import sentence
 from dynamics_node.ros.services.constraint_request import constraints_in
 
 

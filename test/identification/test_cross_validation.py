@@ -127,6 +127,6 @@ def test_the_significance_compares_parts_with_the_prior(arm):
 @pytest.mark.parametrize('fall, reliable', [(1.0, True), (0.0, False), (-1.0, False),
                                             (np.nan, False)])
 def test_equal_falls_are_judged_by_their_sign(fall, reliable):
-    """Without a deviation t is infinite; what is no number shows nothing."""
+    """Without a deviation t is infinite; what is not a number shows nothing."""
     crossed = CrossValidation(10.0, np.ones(3), _significance(np.full(PARTS, fall)))
     assert crossed.reliable is reliable

@@ -70,7 +70,7 @@ def test_lines_of_ros2_topic_echo_are_read(tmp_path):
     ('1,2,3,4,5\n', 'no names of columns: give them'),
     ('5,0,,a,1,2\n', 'line 1 has 1 names and 2 numbers'),
     ('5,0,,a,1,2,3\n5,1,,b,1,2,3\n', 'line 2 does not have the joints of'),
-    ('5,0,,a,1,2,3\n5,1,,a,1,2,x\n', 'line 2 has a cell that is no number')])
+    ('5,0,,a,1,2,3\n5,1,,a,1,2,x\n', 'line 2 has a cell that is not a number')])
 def test_bad_tables_are_refused(tmp_path, text, words):
     """With the reason."""
     (tmp_path / 'x.csv').write_text(text)

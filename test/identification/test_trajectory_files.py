@@ -75,7 +75,7 @@ def test_columns_are_read_in_any_order_and_others_ignored(tmp_path):
     ('a.csv', 'time,position_a\n0,one', "line 2: .*'one'"),
     ('a.csv', 'time,position_a,position_b,velocity_a\n0,1,2,3', 'velocity of 1 of 2 joints'),
     ('a.yaml', '', 'no trajectory_msgs/JointTrajectory'),
-    ('a.yaml', 'points: [1', 'no YAML'),
+    ('a.yaml', 'points: [1', 'not valid YAML'),
     ('a.yaml', '[1, 2]', 'no trajectory_msgs/JointTrajectory'),
     ('a.yaml', 'joint_names: [a]', 'points'),
     ('a.yaml', 'joint_names: [a]\npoints: []', 'no positions'),
@@ -85,11 +85,11 @@ def test_columns_are_read_in_any_order_and_others_ignored(tmp_path):
     ('a.yaml', 'joint_names: [a]\npoints: [{positions: [x], time_from_start: {sec: 1}}]', "'x'"),
     ('a.yaml', 'joint_names: [1]\npoints: [{positions: [1], time_from_start: {sec: 1}}]',
      'no joints'),
-    ('a.yaml', '!!python/object/apply:os.getcwd []', 'no YAML'),
-    ('a.yaml', '[' * 5000, 'no YAML'),
-    ('a.yaml', '[' * 300_000, 'no YAML'),
-    ('a.yaml', 'joint_names: !!bool x', 'no YAML'),
-    ('a.csv', 'x' * 300_000, 'no table'),
+    ('a.yaml', '!!python/object/apply:os.getcwd []', 'not valid YAML'),
+    ('a.yaml', '[' * 5000, 'not valid YAML'),
+    ('a.yaml', '[' * 300_000, 'not valid YAML'),
+    ('a.yaml', 'joint_names: !!bool x', 'not valid YAML'),
+    ('a.csv', 'x' * 300_000, 'not a table'),
 ])
 def test_errors_name_the_file(tmp_path, file, text, reason):
     (tmp_path / file).write_text(text)

@@ -8,7 +8,13 @@ from support.tolerances import EXACT_MATHS, SOLVED
 from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.inspector.figures import MotionState, figures, frame_ellipsoids
-from dynamics_node.inspector.what_if import ALL_JOINTS, LOAD, WhatIf, motion_of_case, robot_of_case
+from dynamics_node.inspector.load_case import (
+    ALL_JOINTS,
+    LOAD,
+    LoadCase,
+    motion_of_case,
+    robot_of_case,
+)
 
 Q = np.array([0.3, 0.7, -0.2, 1.1, 0.4, -0.6, 0.1])
 
@@ -30,7 +36,7 @@ def test_margin_and_share_are_those_of_the_limits_in_the_urdf(arm):
 
 
 def test_with_the_greatest_payload_one_joint_is_at_its_limit(arm):
-    case = WhatIf(Q, 'tool0', speed=0.3, acceleration=0.5)
+    case = LoadCase(Q, 'tool0', speed=0.3, acceleration=0.5)
     state = motion_of_case(arm, case)
     most = figures(arm, state, 'tool0').greatest_payload
     loaded = figures(robot_of_case(arm, case._replace(payload_mass=most)), state, 'tool0')
@@ -46,7 +52,7 @@ def test_an_unknown_limit_has_no_margin():
 
 def test_a_case_sets_gravity_payload_speed_and_acceleration(arm):
     """The case itself moves one joint, or all of them."""
-    case = WhatIf(Q, 'tool0', 2.0, (0.0, 0.0, 0.1), (1.0, 0.0, -9.0), 'joint_3', -0.5, 2.0)
+    case = LoadCase(Q, 'tool0', 2.0, (0.0, 0.0, 0.1), (1.0, 0.0, -9.0), 'joint_3', -0.5, 2.0)
     robot, state = robot_of_case(arm, case), motion_of_case(arm, case)
     assert robot.payloads[LOAD].mass == 2.0 and robot.gravity.tolist() == [1.0, 0.0, -9.0]
     assert state.v.tolist() == [0, 0, -0.5 * 2.6, 0, 0, 0, 0]

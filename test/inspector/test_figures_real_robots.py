@@ -15,7 +15,7 @@ from dynamics_node.inspector.heat_map import heat_map
 from dynamics_node.inspector.page import history_columns, last_frame
 from dynamics_node.inspector.shapes import inertia_boxes, shapes_of_urdf
 from dynamics_node.inspector.stacked_bars import stacked_bars
-from dynamics_node.inspector.state_record import state_text
+from dynamics_node.inspector.state_json import state_text
 from dynamics_node.reports.units import effort_units
 
 

@@ -12,7 +12,7 @@ from support.tolerances import EXACT_MATHS
 from dynamics_node import Robot
 from dynamics_node.inspector.figures import MotionState, figures
 from dynamics_node.inspector.history import History
-from dynamics_node.inspector.state_record import file_name, state_text
+from dynamics_node.inspector.state_json import file_name, state_text
 
 
 def test_rows_older_than_a_minute_are_dropped_and_digits_are_kept():

@@ -23,7 +23,7 @@ from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.live_state import LiveWrench
 from dynamics_node.inspector.served_reports import ServedReports
 from dynamics_node.inspector.server import address_of, open_server
-from dynamics_node.inspector.supposed_case import SHOW
+from dynamics_node.inspector.what_if_tab import SHOW
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
 Q = np.array([0.3, 0.7, -0.2, 1.1, 0.4, -0.6, 0.1])

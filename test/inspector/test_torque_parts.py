@@ -7,7 +7,8 @@ from support.differences import relative
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node import Spring
-from dynamics_node.inspector.torque_parts import torque_parts, without_payloads
+from dynamics_node.inspector.torque_parts import torque_parts
+from dynamics_node.robot.changes import without_payloads
 
 
 @pytest.fixture(scope='module')

@@ -36,7 +36,7 @@ ONCE_NOT_PACKED = (('tiago_no_hand', 'fixed'), ('alex_nub_hands', 'floating'),
                    ('alex_sake_hands', 'fixed'), ('alex_sake_hands', 'floating'),
                    ('g1_29dof_with_hand_rev_1_0', 'fixed'),
                    ('g1_29dof_with_hand_rev_1_0', 'floating'))
-NO_ROBOT = {'ur3': 'no <link>', 'alex_psyonic_hands': "mimics 'index_q1', which is no joint"}
+NO_ROBOT = {'ur3': 'no <link>', 'alex_psyonic_hands': "mimics 'index_q1', which is not a joint"}
 
 
 @pytest.fixture(scope='module')

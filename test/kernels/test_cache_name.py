@@ -151,7 +151,7 @@ FOREIGN = {
         {key: value for key, value in about.items() if key != 'expected'}, code),
     'a sample of text': lambda about, code: ({**about, 'sample': ['x'] * 3}, code),
     'another expectation': lambda about, code: ({**about, 'expected': [[1.0, 2.0]]}, code),
-    'an expectation that is no number': lambda about, code: (
+    'an expectation that is not a number': lambda about, code: (
         {**about, 'expected': [[float('nan')] * 2]}, code),
 }
 

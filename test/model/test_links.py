@@ -108,7 +108,7 @@ MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
     ({'name': ''}, 'name is'), ({'parent': 3}, "link 'arm': parent is 3"),
     ({'joint': 'hinge'}, "link 'arm': joint is 'hinge'; expected one of revolute, continuous"),
     ({'placement': np.eye(3)}, "(?s)link 'arm': placement is .* expected 4 x 4"),
-    ({'placement': SKEW}, "link 'arm': placement holds no rotation"),
+    ({'placement': SKEW}, "link 'arm': placement is not a rotation"),
     ({'placement': MIRROR}, 'determinant'), ({'placement': 2.0 * np.eye(4)}, 'last row'),
     ({'axis': (0, 0, 0)}, "link 'arm': joint has a zero axis"),
     ({'anchor': (0, np.nan, 0)}, "link 'arm': anchor"), ({'mass': -1.0}, "link 'arm': mass"),
@@ -134,7 +134,7 @@ def test_an_invalid_link_is_refused(changes, message):
     ([RobotLink('base'), RobotLink('other')], '2 root links: base, other'),
     ([RobotLink('base'), ARM, replace(ARM, name='leg', joint_name='arm_joint')],
      "two joints are named 'arm_joint'"),
-    ([RobotLink('base'), replace(ARM, mimic=('leg', 1.0, 0.0))], 'which is no joint'),
+    ([RobotLink('base'), replace(ARM, mimic=('leg', 1.0, 0.0))], 'which is not a joint'),
 ])
 def test_links_that_form_no_robot_are_refused(links, message):
     with pytest.raises(DynamicsError, match=message):

@@ -52,7 +52,7 @@ FIELDS = 'expected fields: name, stiffness, damping, rest, joint, frame, to, poi
 
 @pytest.mark.parametrize(('source', 'words'), [
     ('springs: [{name: s, stifness: 3, joint: joint_1}]',
-     f"spring 's': 'stifness' is no field; {FIELDS}"),
+     f"spring 's': 'stifness' is not a field; {FIELDS}"),
     ('springs: [{stiffness: 3}]', f'spring number 1 has no name; {FIELDS}'),
     ('springs: [3]', f'spring number 1 is 3; {FIELDS}'),
     ('springs: [{name: s, stiffness: hard, joint: joint_1}]',
@@ -65,7 +65,7 @@ FIELDS = 'expected fields: name, stiffness, damping, rest, joint, frame, to, poi
      "actuator 'a': frame is missing; expected fields: name, frame, to, point, to_point"),
     ('springs: []\nactuators: [{name: a, frame: link_9}]',
      "actuator 'a': frame: no frame 'link_9'"),
-    ('{:', 'the springs are no YAML'),
+    ('{:', 'the springs are not valid YAML'),
     ('/no/such/springs.yaml', "springs: cannot read '/no/such/springs.yaml'"),
 ])
 def test_what_is_wrong_is_named(arm, source, words):

@@ -163,7 +163,7 @@ def test_long_lists_are_shortened():
 
 
 @pytest.mark.parametrize(('parts', 'words'), [
-    ([mimic('nobody')], ["'m0'", "mimics 'nobody'", 'no joint', 'shoulder, m0']),
+    ([mimic('nobody')], ["'m0'", "mimics 'nobody'", 'not a joint', 'shoulder, m0']),
     ([mimic('m0')], ['loop', 'm0 -> m0']),
     ([mimic('m1'), mimic('m0')], ['loop', 'm0 -> m1 -> m0', 'move freely']),
     ([mimic('m1'), mimic('m2'), mimic('m1')], ['loop', 'm1 -> m2 -> m1']),

@@ -50,7 +50,7 @@ def test_springs_are_part_of_the_robot(tmp_path):
         'actuators:\n  rod: from elbow_link to world')
     before = node_state.robot
     for bad, words in (('springs: [{name: a, joint: knee}]', "spring 'a': joint: no joint 'knee'"),
-                       ('springs: [{name: a, stifness: 3}]', "'stifness' is no field"),
+                       ('springs: [{name: a, stifness: 3}]', "'stifness' is not a field"),
                        ('/no/such/file.yaml', 'cannot read')):
         node_state.use(ModelParameters(springs=bad))
         with pytest.raises(DynamicsError, match=words):

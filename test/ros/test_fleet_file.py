@@ -30,9 +30,9 @@ def test_every_robot_has_the_defaults_and_its_own_arguments(tmp_path):
     ('robots: {arm: {speed: 1}}', "robot arm of .* has 'speed'; valid are mode, robot_desc"),
     ('robots: {arm: {namespace: b}}', "has 'namespace'; valid are"),
     ('robots: {arm: {mode: [a]}}', 'has mode: .*; expected a text'),
-    ('robots: {arm: 1}', 'robot arm of .*: 1 is no map'),
+    ('robots: {arm: 1}', 'robot arm of .*: 1 is not a map'),
     ('robots: {arm: {}, /arm: {}}', 'equal namespaces: arm, /arm'),
-    ('robots: {arm: {}', 'is no YAML'),
+    ('robots: {arm: {}', 'is not valid YAML'),
 ])
 def test_a_wrong_file_is_refused(tmp_path, text, words):
     path = tmp_path / 'fleet.yaml'

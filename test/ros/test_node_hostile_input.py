@@ -68,11 +68,11 @@ YAML = [('constrained_dynamics', {'question': 'inverse', 'constraints_yaml': HAL
 
 @pytest.mark.parametrize(('service', 'fields'), YAML, ids=[service for service, _ in YAML])
 def test_an_invalid_character_in_a_request_is_refused(node, service, fields):
-    assert 'no YAML' in node.call(service, **fields).message
+    assert 'not valid YAML' in node.call(service, **fields).message
 
 
 def test_an_invalid_character_in_a_parameter_is_refused(node):
-    assert 'no YAML' in node.set_parameters({'constraints': HALF})
+    assert 'not valid YAML' in node.set_parameters({'constraints': HALF})
 
 
 @pytest.mark.parametrize(('service', 'fields', 'words'), [

@@ -270,7 +270,7 @@ def test_robots_of_a_fleet_start_one_after_the_other(load, tmp_path):
     ('robot_description_file:=/no/such.urdf', 'argument robot_description_file: no file'),
     ('use_sim_time:=perhaps', "'perhaps'"),
     (f'robot_description_file:={ARM7} xacro_arguments:=hand:=true',
-     f"argument xacro_arguments: '{ARM7}' is no .xacro file"),
+     f"argument xacro_arguments: '{ARM7}' is not a .xacro file"),
 ])
 def test_a_wrong_argument_ends_the_launch_with_the_reason(start_launch, argument, reason):
     """No node starts with other parameters."""

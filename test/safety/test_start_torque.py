@@ -27,7 +27,7 @@ def test_a_torque_of_an_arm_at_rest_is_the_start(effort):
 def test_another_effort_is_refused_with_its_numbers(joint, effort, text):
     measured = GRAVITY.copy()
     measured[joint] = effort
-    with pytest.raises(Refused, match='no torque of this arm at rest') as refusal:
+    with pytest.raises(Refused, match='not a torque of this arm at rest') as refusal:
         start_torque(LIMITS, GRAVITY, measured)
     assert text in str(refusal.value) and refusal.value.kind == 'start'
     assert 'start_tolerance, 0.2,' in str(refusal.value)

@@ -142,7 +142,7 @@ def test_a_batch_gives_the_results_of_single_rotations(kind, turns):
     ('euler_zyx', [0.0, np.nan, 0.0], 'euler_zyx: every entry must be finite'),
     ('quaternion', [0, 0, 0, 1.1], 'quaternion: a length of 1.1, expected 1'),
     ('angle_axis', [1.0, 0, 0, 0], 'angle_axis: a length of 0, expected 1'),
-    ('matrix', 2.0 * np.eye(3), 'no rotation'),
+    ('matrix', 2.0 * np.eye(3), 'not a rotation'),
     ('matrix', -np.eye(3), 'determinant'),
 ])
 def test_invalid_rotations_are_refused_by_name(kind, chi, words):

@@ -24,8 +24,8 @@ from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.jobs import IdentifyJob, Outcome
 from dynamics_node.ros.identification.worker_process import WorkerMessage
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import publish, sendable
 from dynamics_node.ros.rclpy_internals import BackgroundActionServer
+from dynamics_node.ros.sendable_messages import publish, sendable
 from dynamics_node.ros.services.identify import fill_result, identify_job
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.state.joint_state_buffer import KEPT

@@ -38,11 +38,11 @@ class RequestWorker:
         self._job: RequestJob | None = None
         self._messages: deque[WorkerMessage] = deque()
         self._robot: Any = None   # Robot as described that the process has
-        ours, its = pair()
-        with its:
+        ours, theirs = pair()
+        with theirs:
             self._process = start_python(
-                'dynamics_node.ros.long_requests.worker_main', [str(its.fileno())],
-                pass_fds=[its.fileno()], stdin=subprocess.DEVNULL)
+                'dynamics_node.ros.long_requests.worker_main', [str(theirs.fileno())],
+                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         self.pid = self._process.pid
         self._link = Link(ours, self._on_record, self._on_end)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels import delegated_compilation
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.child_process import set_name
 from dynamics_node.ros.free_memory import MemoryReturn
@@ -83,7 +83,7 @@ def main() -> None:
         Path('/proc/self/oom_score_adj').write_text(OUT_OF_MEMORY)
     inbox, state = _Inbox(), JobState()
     link = Link(socket.socket(fileno=int(sys.argv[1])), inbox.on_record, lambda: os._exit(0))
-    other_compiler.use(lambda key: inbox.wait_for_kernel(link, key))
+    delegated_compilation.use(lambda key: inbox.wait_for_kernel(link, key))
     link.send(READY)
     memory = MemoryReturn()
     while True:

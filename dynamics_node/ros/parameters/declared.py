@@ -151,8 +151,9 @@ def checked(values: Mapping[str, Any]) -> NodeParameters:
         elif name in DEFAULTS:   # rclpy gives no value for [] in a file: its type is unknown
             raise DynamicsError(f'{name} has no value, as [] in a parameters file; expected one '
                                 f'such as {DEFAULTS[name]!r}')
-    return NodeParameters(*(kind(**{f.name: _value(section + f.name, values) for f in fields(kind)})
-                    for section, kind in SECTIONS.items()))
+    return NodeParameters(*(
+        kind(**{f.name: _value(section + f.name, values) for f in fields(kind)})
+        for section, kind in SECTIONS.items()))
 
 
 def may_be_empty(name: str) -> bool:

@@ -34,7 +34,7 @@ LIVE = ('mode', 'gains', 'kp', 'kd', 'frequency', 'damping_ratio', 'gravity_scal
 
 
 def core_numbers(name: str, value: Any) -> list[int]:
-    """Return the numbers of cores in a list; -1, as in ros2_control, is no number."""
+    """Return the core numbers of a list, without -1, which means any core (as in ros2_control)."""
     if not is_list(value) or not all(type(each) is int and -1 <= each < MOST_CORES
                                      for each in value):
         raise DynamicsError(f'{name} is {shown(value)}; expected a list of numbers of cores, such '

@@ -174,7 +174,7 @@ def _wrench(constraint: Constraint, part: np.ndarray) -> Wrench:
 
 
 def _each(field: str, values: Any, owners: Sequence[Any], default: Any) -> list[Any]:
-    """Return one value for each owner, from no value, from one for all, or from one each."""
+    """Return one value for each owner; given are none (the default), one for all, or one each."""
     values = list(values) or [default]
     if len(values) not in (1, len(owners)):
         raise DynamicsError(f'{field} has {len(values)} entries; expected one for all, '

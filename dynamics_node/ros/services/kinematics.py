@@ -44,7 +44,7 @@ def kinematics(node_state: NodeState, request: Kinematics.Request,
         response.jacobians = _flat(state, [robot.jacobian(q, frame, local) for frame in frames])
     if request.jacobian_rates:
         response.jacobian_rates = _flat(state, [robot.jacobian_rate(q, v, frame, local)
-                                               for frame in frames])
+                                                for frame in frames])
     if request.rotation_parameters:
         analytic = _analytic_jacobians(state, request, frames)
         response.rows, response.analytic_jacobians = analytic.shape[1], _flat(state, analytic)

@@ -43,9 +43,9 @@ def _loops(loops: Loops) -> str:
     if not loops.constraints:
         return ''
     lines = '\n'.join(f'  {constraint.name}: {constraint.kind}'
-                     + (f' of {constraint.frame} to {constraint.to}' if constraint.frame else
-                        f' of {" and ".join(constraint.joints)}')
-                     for constraint in loops.constraints)
+                      + (f' of {constraint.frame} to {constraint.to}' if constraint.frame else
+                         f' of {" and ".join(constraint.joints)}')
+                      for constraint in loops.constraints)
     return (f'\n\nloops, {len(row_names(loops.constraints))} rows:\n{lines}\n'
             f'passive joints: {", ".join(loops.passive) or "none"}')
 

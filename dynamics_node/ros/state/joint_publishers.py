@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
 
-WINDOW = 5.0       # [s] two steps back within this time are no restart
+WINDOW = 5.0       # [s] two steps back within this time are two publishers, not a restart
 MOST_LISTS = 64    # stored lists of names
 
 

@@ -115,7 +115,7 @@ class StampedReader:
         self._clock, self._reader = clock, JointStateReader()
 
     def read(self, data: bytes, arrived: int = 0) -> tuple[int, Reading | None]:
-        """Return stamp [ns] and content of a message; 0, None if it is no joint state.
+        """Return stamp [ns] and content of a message; 0, None if it is not a joint state.
 
         :param arrived: stamp of a message that has none [ns], 0: now.
         """

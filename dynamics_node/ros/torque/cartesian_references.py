@@ -64,7 +64,7 @@ class CartesianReferences:
         :param pose: pose of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_message(data, kind)
-        if self._frame_lookup.ask_if_no_link(number, name, message.header, data, pose):
+        if self._frame_lookup.request_if_not_link(number, name, message.header, data, pose):
             return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
         measured, seen_from = self._measured(), message.header.frame_id if pose is None else pose

@@ -73,7 +73,7 @@ def check_held(controller: Controller, q: np.ndarray, limits: GateLimits,
                before: AnyController | None = None) -> None:
     """Raise a DynamicsError if the effort limits cannot hold the arm at q or NEARBY.
 
-    :param before: a joint that needed as much before the change is not refused.
+    :param before: controller before the change; a joint that needed as much with it is accepted.
     """
     if np.linalg.norm(controller.robot.gravity) > GREATEST_GRAVITY:
         raise DynamicsError(f'gravity is {controller.robot.gravity.tolist()}; while torques are '
@@ -130,5 +130,5 @@ def check_mode_change(before: str, after: str, steady: bool) -> None:
     :param steady: whether one controller alone determines the torque, without a ramp.
     """
     if before != after and not steady:
-        raise DynamicsError('torque.mode cannot change while torques ramp or go over to other '
-                            'gains or another mode: try again in a moment')
+        raise DynamicsError('torque.mode cannot change while torques ramp, or are blended to '
+                            'other gains or another mode: try again in a moment')

@@ -1,4 +1,4 @@
-"""Request the pose of a reference's frame from the serving process, if it is no link."""
+"""Request the pose of a reference's frame from the serving process, if it is not a link."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dynamics_node.ros.torque.records import FrameWanted
 
 
 class FrameLookup:
-    """Frames of references that are no links."""
+    """Frames of references that are not links."""
 
     def __init__(self, node_state: NodeState, pipeline: TorquePipeline,
                  send: Callable[[Any], bool]) -> None:
@@ -27,9 +27,9 @@ class FrameLookup:
         """
         self._node_state, self._pipeline, self._send = node_state, pipeline, send
 
-    def ask_if_no_link(self, number: int, topic: str, header: Any, data: bytes,
-                       pose: np.ndarray | None) -> bool:
-        """Request the pose of a reference's frame if it is no link; return whether it did.
+    def request_if_not_link(self, number: int, topic: str, header: Any, data: bytes,
+                            pose: np.ndarray | None) -> bool:
+        """Request the pose of a reference's frame if it is not a link; return whether it did.
 
         :param number, topic, data: as in FrameWanted.
         :param header: header of the message; its frame has the name that it has in tf.
@@ -47,6 +47,6 @@ class FrameLookup:
             return False
         stamp = convert.nanoseconds(header.stamp)
         if not self._send(FrameWanted(number, topic, frame, stamp, data)):
-            raise DynamicsError(f"frame '{frame}' is no link of the robot, and the serving "
+            raise DynamicsError(f"frame '{frame}' is not a link of the robot, and the serving "
                                 'process, which could find it, does not reply')
         return True

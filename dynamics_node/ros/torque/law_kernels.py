@@ -26,7 +26,7 @@ def request_kernels(controller: Controller, q: np.ndarray, motion: Callable[[], 
     """
     if controller.needs_reference:
         for each in _with_and_without_payload(controller):
-            with suppress(DynamicsError):   # q may be no valid state, for instance of loops
+            with suppress(DynamicsError):   # q may not be a valid state, for instance of loops
                 each.torque(q, np.zeros(each.robot.nv), motion())
     request_stop_kernels(controller, q)
 

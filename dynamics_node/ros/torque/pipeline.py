@@ -1,7 +1,7 @@
 """Compute the permitted torque of a measured state: reference, control law, safety gate.
 
 Every published torque passes the gate of this pipeline. Independent of rclpy. Times in arguments
-are nanoseconds; inside, seconds since construction: a double is too coarse for those since 1970.
+are nanoseconds; inside they are seconds since construction, for which a double is precise enough.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class TorquePipeline:
         self._model: Any = None   # these four: None until there is a robot
         self._robot: Any = None
         self.controller: Any = None
-        self._blend: Any = None    # BlendedController on the way to it; None: it alone is in effect
+        self._blend: Any = None    # BlendedController that ends in `controller`; None: no blend
         self._limits: Any = None   # GateLimits; None: the parameters do not fit the robot
         self._reference: Any = None
         self._problem = ''   # why torques cannot be enabled for the robot
-        self._version, self._refreshed = -1, -np.inf   # of the robot in use; since when [s]
+        self._version, self._refreshed = -1, -np.inf   # of the robot in use, and since when [s]
         self._frames = {''}  # of references so far; '' is torque.task_frame, compiled before
         self.robot_changed()
 
@@ -108,10 +108,10 @@ class TorquePipeline:
 
     def check(self, parameters: TorqueParameters, settings: SafetySettings,
               robots: Sequence[Robot] = (), another: bool = False) -> None:
-        """Raise a DynamicsError if torques are published and cannot go on with a change.
+        """Raise a DynamicsError if torques are published and a change is not possible meanwhile.
 
-        :param robots: the robot after it, at the CHANGE_TIMES; empty if it does not change.
-        :param another: whether that is another robot, not the same with other settings.
+        :param robots: the robot after the change, at the CHANGE_TIMES; empty: the present one.
+        :param another: whether that is another robot, not the same one with other settings.
         """
         if self.gate.idle:
             return
@@ -121,9 +121,9 @@ class TorquePipeline:
                                 'false); only mode, gains, scales, gravity, friction and payloads '
                                 'can be changed meanwhile')
         if self._drives:
-            self._check_goes_on(parameters, robots or [self._current_robot.robot] * 3)
+            self._check_change(parameters, robots or [self._current_robot.robot] * 3)
 
-    def _check_goes_on(self, parameters: TorqueParameters, robots: Sequence[Robot]) -> None:
+    def _check_change(self, parameters: TorqueParameters, robots: Sequence[Robot]) -> None:
         """Raise a DynamicsError if a change would fling the arm, or is not possible yet."""
         steady = self.gate.state is State.ENABLED and self._blend is None
         change_checks.check_mode_change(self.parameters.mode, parameters.mode, steady)
@@ -177,7 +177,7 @@ class TorquePipeline:
                    old: Controller | ControllerWithReference | None = None) -> None:
         """Create the controller of a robot; called often while a payload is in transition.
 
-        :param old: the torque goes over from its own in blend_time; None: slew limits act alone.
+        :param old: controller whose torque is blended to the new one; None: slew limits act alone.
         """
         reference = self._reference if self._drives else None
         self._robot, self._refreshed, self.controller = robot, self.now(), None
@@ -296,8 +296,8 @@ class TorquePipeline:
             reference, now if start is None else (start - self._origin) * 1e-9, now,
             self._robot.frame_pose(measured.q, reference.frame))
 
-    def go_over_to(self, controller: Controller, reference: Any, duration: float) -> None:
-        """Follow a checked reference with its own controller, after a blend of torques."""
+    def blend_to(self, controller: Controller, reference: Any, duration: float) -> None:
+        """Blend the torque into that of another controller with its checked reference."""
         old = ControllerWithReference(self.controller, self._reference, self.now)
         new = ControllerWithReference(controller, reference, self.now)
         self._blend = blend_after(self._blend, old, new, self.now(), duration)

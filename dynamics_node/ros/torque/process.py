@@ -72,12 +72,13 @@ class TorqueProcess:
         self._status: TorqueStatus | None = None
         self._patience = START
         self._closing = False
-        ours, its = pair()
+        ours, theirs = pair()
         memory, last_torque = create_memory(), create_last_torque()
         self.joint_states = RingReader(memory)
         watched, watching = pair()
-        with its, watched, watching, os.fdopen(memory), os.fdopen(last_torque):   # not needed here
-            given = [its.fileno(), memory, last_torque, watched.fileno()]
+        # Not needed in this process.
+        with theirs, watched, watching, os.fdopen(memory), os.fdopen(last_torque):
+            given = [theirs.fileno(), memory, last_torque, watched.fileno()]
             self._process = start(MODULE, given, arguments)
             self.watchdog = WatchdogProcess(watchdog, arguments, on_message, self._process.pid,
                                             last_torque, watching.fileno(), start)
@@ -108,7 +109,7 @@ class TorqueProcess:
         return [self._wanted.popleft() for _ in range(len(self._wanted))]
 
     def wanted_frames(self) -> list[FrameWanted]:
-        """Return the references in frames that are no links, the newest of each topic."""
+        """Return the references in frames that are not links, the newest of each topic."""
         return [self._frames.pop(topic) for topic in list(self._frames)]
 
     def goal_records(self) -> list[GoalFeedback | GoalEnd]:

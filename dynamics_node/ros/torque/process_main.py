@@ -17,7 +17,7 @@ import scipy.linalg  # noqa: F401 - see linalg.py: no torque waits for it
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels import delegated_compilation
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.ros.child_process import LAST, exit_after, exit_now, set_name
 from dynamics_node.ros.process_link import Link
@@ -99,7 +99,7 @@ def main() -> None:
     stop = stop_requested()
     received = _Received(stop)
     link = Link(socket.socket(fileno=connection), received.on_record, received.on_end)
-    other_compiler.use(lambda key: received.wait_for_kernel(link, key))
+    delegated_compilation.use(lambda key: received.wait_for_kernel(link, key))
     setup = received.setup()
     if setup is None:
         return

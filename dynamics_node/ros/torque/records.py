@@ -49,7 +49,7 @@ class Reply(NamedTuple):
 class LogLine(NamedTuple):
     """A line for the log of the node."""
 
-    severity: str       # a method of outgoing.Log
+    severity: str       # a method of sendable_messages.Log
     text: str
 
 
@@ -66,7 +66,7 @@ class KernelCached(NamedTuple):
 
 
 class FrameWanted(NamedTuple):
-    """A reference in a frame that is no link: its pose in the root is needed to follow it.
+    """A reference in a frame that is not a link: its pose in the root is needed to follow it.
 
     The serving process sends it back with the pose, by the command follow_seen_from.
     """

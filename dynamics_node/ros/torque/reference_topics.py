@@ -85,7 +85,7 @@ class ReferenceTopics:
         :param pose: pose of the frame, None if the frame is a link or its pose is not known.
         """
         message = read_task(data)
-        if self._frame_lookup.ask_if_no_link(number, 'task', message.header, data, pose):
+        if self._frame_lookup.request_if_not_link(number, 'task', message.header, data, pose):
             return False
         remove_prefix(self._node_state.parameters.frame_prefix, message)
         self._pipeline.follow_task(

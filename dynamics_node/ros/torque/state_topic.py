@@ -20,8 +20,8 @@ from dynamics_node.msg import TorqueState
 from dynamics_node.ros import convert
 from dynamics_node.ros.current_robot import CurrentRobot
 from dynamics_node.ros.joint_selection import JointSelection
-from dynamics_node.ros.outgoing import publish, sentence
 from dynamics_node.ros.parameters.torque import driven_joints
+from dynamics_node.ros.sendable_messages import publish, sentence
 from dynamics_node.ros.state.measured_state import NEVER, MeasuredSnapshot
 from dynamics_node.ros.topic_qos import TORQUE, overridable
 from dynamics_node.ros.torque.topics import TorqueTopics

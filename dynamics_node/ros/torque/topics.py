@@ -38,10 +38,10 @@ from dynamics_node.safety.faults import CONTACT, OUTSIDE, STATE_DISPUTED
 
 TICKS = 2.2          # number of ticks within max_state_age, and within max_clock_step
 LONGEST_TICK = 0.01  # [s]; a silence is bridged with a torque per tick
-BRAKED = 0.5         # [s] after brake_time until braking is given up: simulated time may stand
+BRAKED = 0.5         # [s] after brake_time until braking is given up: simulated time may not run
 MANY_REQUESTS = QoSProfile(depth=1000)  # of ~/enable: a request to disable must not be lost
 KERNELS = 10.0       # [s] that a request to enable waits for its kernels
-POLL = 0.05          # [s] between two looks at them
+POLL = 0.05          # [s] between two checks of these kernels
 ALL_RECEIVED = 0.1   # [s] to wait until the last message is acknowledged
 SIGNS = 5            # number of signs of life within watchdog_time
 SIMULATED = 2.0      # [s] least watchdog_time with simulated time
@@ -65,7 +65,8 @@ class TorqueTopics:
         :param steady: see TorquePipeline.
         :param on_change: called when the state of the gate changes.
         :param on_awake: called with whether torques need every joint state from now on.
-        :param disputed: returns which joints have two publishers of joint states, and which.
+        :param disputed: returns a text that names the joints with two publishers of joint states,
+            and these publishers; '' if there are none.
         """
         self._node, self._node_state, self._watched = node, node_state, watched
         self._on_change, self._on_awake, self._disputed = on_change, on_awake, disputed
@@ -220,20 +221,20 @@ class TorqueTopics:
             raise DynamicsError(text)
         self.pipeline.enable(self._measured(), self._node_state.observer_parameters)
         self.references.order.refuse_waiting()   # they were sent before
-        self._let_watch()
+        self._start_watching()
         if self._tick.is_canceled():  # frequent requests must not postpone the tick for ever
             self._tick.reset()
 
-    def _let_watch(self) -> None:
-        """Let the watchdog watch the torques just enabled; without it, disable them again."""
+    def _start_watching(self) -> None:
+        """Give the watchdog the rules of the torques just enabled; disable them if that fails."""
         self._arrange(self.pipeline.limits.joints.names)
         try:
-            self._show_rules()
+            self._write_rules()
         except DynamicsError:
             self.pipeline.disable()
             raise
 
-    def _show_rules(self) -> None:
+    def _write_rules(self) -> None:
         """Write limits and model to the memory that the watchdog reads."""
         limits, self._shown = self.pipeline.limits, self.pipeline.controller
         self._watched.use(ExitRules(
@@ -242,12 +243,12 @@ class TorqueTopics:
             without_kernels(self._shown)))
 
     def _give_sign(self) -> None:
-        """Show the watchdog that the loop runs, and a model that has changed."""
+        """Renew the sign of life for the watchdog; write the model again if it has changed."""
         self._watched.renew()
         controller = self.pipeline.controller
         if controller not in (self._shown, None) and not self._node_state.current_robot.changing:
             try:
-                self._show_rules()
+                self._write_rules()
             except DynamicsError as error:   # a healthy arm goes on; tried once per controller
                 self._log.error(f'the watchdog does not have the changed model: {error}')
 
@@ -310,7 +311,7 @@ class TorqueTopics:
                 self._arrange(release.names)
             pipeline, effort = self.pipeline, self._ordered(release.numbers)
             last_valid = pipeline.gate.last_valid()
-            if last_valid is None:   # the last torque of the end: the state is the one before
+            if last_valid is None:   # this torque ends a stop: its state is that of the one before
                 last_valid = self._last_valid._replace(torque=release.numbers)
             self._watched.show(stamp, last_valid, pipeline.gravity.tolist())
             if self._send_command is not None:

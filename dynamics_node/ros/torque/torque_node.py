@@ -25,9 +25,9 @@ from dynamics_node.robot.robot import Robot
 from dynamics_node.ros.current_robot import SharedRobot
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.node_state import NodeState
-from dynamics_node.ros.outgoing import guard_replies
 from dynamics_node.ros.parameters.declared import NodeParameters
 from dynamics_node.ros.parameters.torque import core_numbers
+from dynamics_node.ros.sendable_messages import guard_replies
 from dynamics_node.ros.state.base_state_subscription import BaseStateSubscription
 from dynamics_node.ros.state.joint_state_bytes import Reading, ReceivedJointState
 from dynamics_node.ros.state.joint_state_ring import RingWriter
@@ -143,7 +143,7 @@ class TorqueNode(Node):
     def execute(self, command: Command) -> None:
         """Carry out a command and send the reply; brake first if the command ends torques.
 
-        Another robot ends them by a fault: the arm that is there is braked and held as the old one.
+        Another robot ends them by a fault: the arm is braked and held by the model of the old one.
         """
         if self._replaces_robot(command):
             self._torque.stop('the model or its limits changed')
@@ -180,22 +180,22 @@ class TorqueNode(Node):
         self.cleanup()
         clock = StampClock(self.get_clock())
         self._made.add(StampClock.close, clock)
-        self._joint_states = self._add(JointStateSubscription(
+        self._joint_states = self._made.add_part(JointStateSubscription(
             self, clock, self._on_joint_state, lambda: self._torque.check_disputed()))
         self._node_state = NodeState(clock, time.monotonic, parameters.node, parameters.observer,
                                      self._waiting)
-        self._torque = self._add(TorqueTopics(
+        self._torque = self._made.add_part(TorqueTopics(
             self, self._node_state, parameters, self._watched, self._report,
             on_awake=lambda awake: self._set_awake('torque', awake), steady=clock.steady,
             disputed=self._joint_states.disputed))
         self._goals = GoalExecution(self._torque.pipeline, self.send)
-        self._state_topic = self._add(StateTopic(
+        self._state_topic = self._made.add_part(StateTopic(
             self, self._node_state.current_robot, self._torque, parameters.torque.state_rate))
-        self._external = self._add(ExternalTorqueTopics(
+        self._external = self._made.add_part(ExternalTorqueTopics(
             self, self._node_state.current_robot, parameters.observer, self._report,
             on_awake=lambda awake: self._set_awake('observer', awake),
             frame_prefix=parameters.node.frame_prefix))
-        self._base_state = self._add(BaseStateSubscription(self, self._node_state))
+        self._base_state = self._made.add_part(BaseStateSubscription(self, self._node_state))
         self._observer = parameters.observer
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._unused = self.create_timer(UNUSED, self._on_unused, clock=steady, autostart=False)
@@ -379,10 +379,6 @@ class TorqueNode(Node):
             self._goals.check_gate()
         if self._external is not None:
             self.send(self.status())
-
-    def _add(self, part: Any) -> Any:
-        self._made.extend(part.entities)
-        return part
 
 
 COMMANDS: dict[str, Callable] = {each.__name__: each for each in (

@@ -1,8 +1,8 @@
 """Load the kernels with which the watchdog brakes an arm, as soon as torques begin.
 
 In NumPy a torque of an arm with seven joints takes 7 ms, in which a light wrist gains several
-rad/s; with kernels it takes a tenth of that. They come from the cache, where the torque process has
-taken them from: nothing is compiled here. Where one is missing, NumPy is used.
+rad/s; with kernels it takes a tenth of that. The kernels come from the cache, as those of the
+torque process do; nothing is compiled here. If a kernel is missing, NumPy is used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from dynamics_node.control.controller import Controller
 from dynamics_node.errors import DynamicsError
-from dynamics_node.kernels import other_compiler
+from dynamics_node.kernels import delegated_compilation
 from dynamics_node.kernels.keys import KernelKey
 from dynamics_node.kernels.robot_kernels import RobotKernels, enabled
 from dynamics_node.model.model import Model
@@ -25,7 +25,7 @@ class WatchdogKernels:
     """The kernels of the robot that the watchdog may have to brake."""
 
     def __init__(self) -> None:
-        other_compiler.use(_compile_nothing)
+        delegated_compilation.use(_compile_nothing)
         # With the structure of the robot that they are for: one value, since a thread replaces it.
         self._loaded: tuple[RobotKernels, str] | None = None
 

@@ -57,9 +57,9 @@ class WatchdogProcess:
         self._takeover: Takeover | None = None
         self._closing = self._ended = False
         self._changed = threading.Condition()   # of the four above
-        ours, its = pair()
-        with its, os.fdopen(os.pidfd_open(torque_process)) as watched:
-            given = [its.fileno(), watched.fileno(), memory, watching]
+        ours, theirs = pair()
+        with theirs, os.fdopen(os.pidfd_open(torque_process)) as watched:
+            given = [theirs.fileno(), watched.fileno(), memory, watching]
             self._process = start(MODULE, given, [json.dumps(setup), *arguments])
         self._link = Link(ours, self._on_record, self._on_end)
 

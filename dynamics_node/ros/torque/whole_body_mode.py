@@ -50,7 +50,7 @@ class WholeBodyTopic:
 
 
 def follow_whole_body(pipeline: TorquePipeline, measured: Any, message: WholeBodyMessage) -> None:
-    """Follow the reference of a message; the torque goes over to it within its blend.
+    """Follow the reference of a message; the torque is blended to it within its `blend`.
 
     :param measured: MeasuredSnapshot, None while there is no robot.
     :raise DynamicsError: the reference is refused; the current one continues.
@@ -62,4 +62,4 @@ def follow_whole_body(pipeline: TorquePipeline, measured: Any, message: WholeBod
     controller = pipeline.controller.on_contacts(reference.contacts)
     controller.check_solved(measured.q, measured.v, reference)
     law_kernels.check_kernels(robot)
-    pipeline.go_over_to(controller, reference, blend)
+    pipeline.blend_to(controller, reference, blend)

@@ -268,7 +268,7 @@ FOUR = {'position': [0.0] * 3, 'velocity': [0.0] * 3}
     ({'question': 'inverse', 'force_weights': [math.inf, 1.0]}, ['force_weights is', 'finite']),
     ({'question': 'inverse', 'effort': [1.0] * 2}, ['effort has 2 entries']),
     ({'question': 'inverse', 'acceleration': [1.0] * 6}, ['acceleration has 6 entries']),
-    ({'question': 'inverse', 'constraints_yaml': '{'}, ['constraints_yaml: ', 'no YAML']),
+    ({'question': 'inverse', 'constraints_yaml': '{'}, ['constraints_yaml: ', 'not valid YAML']),
     ({'question': 'inverse', 'constraints_yaml': 'rod'}, ['constraints_yaml: ', 'expected']),
     ({'question': 'inverse', 'constraints_yaml': '- {name: rod, kind: rope, frame: crank}'},
      ['constraints_yaml: ', "'rod'", 'rope', 'weld']),

@@ -132,7 +132,7 @@ def test_a_wrench_acts_by_the_transposed_jacobian():
 @pytest.mark.parametrize('service', SERVICES)
 @pytest.mark.parametrize('frame', ['', 'tool0', 'elbow'])
 def test_a_wrench_at_an_unknown_link_is_refused_with_the_known_ones(service, frame):
-    """A joint is no link."""
+    """A joint is not a link."""
     s = scene(TWO_JOINTS)
     message = refused(s.node_state, service, external_wrenches=[wrench(frame, np.zeros(6))])
     assert message == f"no frame '{frame}'; the robot has: base, shoulder_link, elbow_link"

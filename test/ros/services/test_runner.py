@@ -46,7 +46,7 @@ def half_filled(error):
 
 
 def test_a_refusal_contains_nothing_but_the_reason(runner, log):
-    """Fields filled so far are cleared; it is no error of ours, so nothing is logged."""
+    """Fields filled so far are cleared; it is not an error of ours, so nothing is logged."""
     reply = reply_of(runner, half_filled(DynamicsError('because')))
     assert reply == type(reply)(success=False, message='because')
     assert log == []

@@ -96,7 +96,7 @@ def test_a_bad_bound_is_refused_by_its_kind_and_field(fields, words):
     ({'tasks': [Task(**TIP), Task(**TIP)]}, ["two tasks are called 'tip'"]),
     ({'bounds': [TaskBound(kind='torque')], 'unbounded': True}, ['bounds', 'unbounded']),
     ({'constraint_names': ['knee']}, ["'knee'"]),
-    ({'constraints_yaml': '{'}, ['constraints_yaml: ', 'no YAML']),
+    ({'constraints_yaml': '{'}, ['constraints_yaml: ', 'not valid YAML']),
     ({'constraints_yaml': '- {name: a, kind: weld, frame: hand}'}, ["'a'", "'hand'"]),
     ({'passive_joints': ['wrist']}, ["'wrist'"]),
     ({'passive_joints': ['elbow'], 'all_active': True}, ['passive_joints', 'all_active']),

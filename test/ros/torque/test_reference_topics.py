@@ -1,4 +1,4 @@
-"""Test references in frames that are no links, without a graph: asked for, followed, refused."""
+"""Test references in frames that are not links, without a graph: asked for, followed, refused."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Test how the serving process replies to a reference whose frame is no link, without a process."""
+"""Test the reply of the serving process to a reference whose frame is not a link; no process."""
 
 import sys
 from types import SimpleNamespace

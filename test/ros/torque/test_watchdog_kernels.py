@@ -9,7 +9,7 @@ from support.watched_arm import ARM
 from dynamics_node import Robot
 from dynamics_node.control.controller import Controller
 from dynamics_node.example_robots import ARM7
-from dynamics_node.kernels import build, other_compiler
+from dynamics_node.kernels import build, delegated_compilation
 from dynamics_node.ros.torque import watchdog_kernels
 from dynamics_node.ros.torque.law_kernels import request_stop_kernels
 from dynamics_node.ros.torque.predicted_state import without_kernels
@@ -27,7 +27,7 @@ def other_process(compiler_on, monkeypatch):
         for _ in range(2):   # the first one requests them
             request_stop_kernels(Controller(each), robot.neutral())
             each.compile(wait=True)
-    monkeypatch.setattr(other_compiler, '_compile', None)   # set back after the test
+    monkeypatch.setattr(delegated_compilation, '_compile', None)   # set back after the test
     monkeypatch.setattr(build, 'checked_program', lambda *_: pytest.fail('it compiles'))
 
 

@@ -14,7 +14,7 @@ from dynamics_node.example_robots import ARM7
 from dynamics_node.inspector.live_page import LivePage
 from dynamics_node.inspector.live_state import LiveBase
 from dynamics_node.inspector.server import open_server
-from dynamics_node.inspector.supposed_case import SupposedCase
+from dynamics_node.inspector.what_if_tab import WhatIfTab
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
 Q = np.array([0.3, 0.7, -0.2, 1.1, 0.4, -0.6, 0.1])
@@ -112,7 +112,7 @@ def test_a_joint_of_several_coordinates_further_out_stays_as_in_the_case(page):
     robot = Robot.from_urdf(chain(('arm', 'revolute'), ('plate', 'planar')), base='floating',
                             compile=False)
     gui = page._server.gui
-    case = SupposedCase(page._server, robot, [], gui.add_tab_group(), robot.frame_names[0])
+    case = WhatIfTab(page._server, robot, [], gui.add_tab_group(), robot.frame_names[0])
     before, measured = (robot.random_configuration(np.random.default_rng(i)) for i in range(2))
     case._loops.last = before
     case.of(robot, measured)

@@ -9,7 +9,7 @@ from rcl_interfaces.msg import ParameterValue, SetParametersResult  # noqa: E402
 from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
 
 from dynamics_node.action import Identify  # noqa: E402
-from dynamics_node.ros.outgoing import (  # noqa: E402
+from dynamics_node.ros.sendable_messages import (  # noqa: E402
     LONGEST,
     Log,
     encodable,

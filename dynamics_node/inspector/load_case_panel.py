@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.load_case import ALL_JOINTS, LoadCase
 from dynamics_node.inspector.loop_state import LoopState
-from dynamics_node.inspector.what_if import ALL_JOINTS, WhatIf
 from dynamics_node.model.model import JointInfo
 from dynamics_node.reports.plots import shortened
 from dynamics_node.robot.robot import Robot
@@ -23,18 +23,18 @@ MOST_PAYLOAD, MOST_ACCELERATION = 1000.0, 1000.0
 LONGEST_LABEL = 14
 
 
-class CasePanel:
-    """Builds the WhatIf of what is set on the page."""
+class LoadCasePanel:
+    """Builds the LoadCase that is set on the page."""
 
     def __init__(self, gui: viser.GuiApi, robot: Robot, tabs: viser.GuiTabGroupHandle,
                  frame: str, changed: Callable[[], None], loops: LoopState,
                  together: bool = False):
         """Add the tabs 'Pose' and 'What if'.
 
-        :param frame: that is chosen at first.
+        :param frame: tool frame that is chosen at first.
         :param changed: called after every change.
-        :param loops: loops of the robot; with loops the independent joints alone have sliders.
-        :param together: have both in the tab 'What if', at whose top others can be added.
+        :param loops: loops of the robot; with loops only the independent joints have sliders.
+        :param together: True: one tab, 'What if', has the elements of both.
         """
         self._robot, self._changed, self._loops = robot, changed, loops
         self.tab = tabs.add_tab('What if' if together else 'Pose')
@@ -88,7 +88,7 @@ class CasePanel:
         self._changed()
 
     def configuration(self) -> np.ndarray:
-        """Return q of the sliders, other joints as they were last, (nq,)."""
+        """Return q as the sliders are set, (nq,); joints without a slider keep their last value."""
         q = np.array(self._loops.last)
         for joint in self._robot.model.joints:
             if joint.name in self.sliders:
@@ -102,13 +102,13 @@ class CasePanel:
                 low, high = slider_range(joint)
                 self.sliders[joint.name].value = float(np.clip(q[joint.q.start], low, high))
 
-    def case(self) -> WhatIf:
+    def case(self) -> LoadCase:
         """Return the load case that is set."""
         x, y, z = self._com.value
         gx, gy, gz = self._gravity.value
-        return WhatIf(self.configuration(), self.frame.value, float(self._mass.value), (x, y, z),
-                      (gx, gy, gz), self._moving.value, 0.01 * self._speed.value,
-                      float(self._acceleration.value))
+        return LoadCase(self.configuration(), self.frame.value, float(self._mass.value), (x, y, z),
+                        (gx, gy, gz), self._moving.value, 0.01 * self._speed.value,
+                        float(self._acceleration.value))
 
 
 def slider_range(joint: JointInfo) -> tuple[float, float]:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
-from dynamics_node.inspector.case_panel import CasePanel
 from dynamics_node.inspector.figures import Figures, MotionState, figures
 from dynamics_node.inspector.html_box import HtmlBox
+from dynamics_node.inspector.load_case import motion_of_case, robot_of_case
+from dynamics_node.inspector.load_case_panel import LoadCasePanel
 from dynamics_node.inspector.loop_state import LoopState
 from dynamics_node.inspector.scene import SUPPOSED, RobotView
 from dynamics_node.inspector.solids import Solid
 from dynamics_node.inspector.tool_gizmo import ToolGizmo
-from dynamics_node.inspector.what_if import motion_of_case, robot_of_case
 from dynamics_node.model.model import base_joint
 from dynamics_node.robot.robot import Robot
 
@@ -27,18 +27,18 @@ ABOUT = ('The orange ghost is the supposed case; the bars are its torques, the t
          'the robot now. The payload is in addition to those of the node.')
 
 
-class SupposedCase:
+class WhatIfTab:
     """The tab 'What if' of a running robot; nothing is shown until it is ticked."""
 
     def __init__(self, server: viser.ViserServer, robot: Robot, solids: Sequence[Solid],
                  tabs: viser.GuiTabGroupHandle, frame: str):
-        """Add them.
+        """Add the tab, and the ghost in the 3D view.
 
-        :param frame: frame of the tool, that is chosen at first.
+        :param frame: tool frame that is chosen at first.
         """
         gui = server.gui
         self._loops = LoopState(robot)
-        self.case = CasePanel(gui, robot, tabs, frame, lambda: None, self._loops, together=True)
+        self.case = LoadCasePanel(gui, robot, tabs, frame, lambda: None, self._loops, together=True)
         with self.case.tab:
             # at the top: elements without an order of their own have 1, 2, ... in their order
             self.shown = gui.add_checkbox(SHOW, False, order=-2.0)
@@ -65,9 +65,9 @@ class SupposedCase:
 
     def of(self, robot: Robot, measured: np.ndarray
            ) -> tuple[Robot, MotionState, Figures] | None:
-        """Return robot, state and figures of the case; None if it is not shown.
+        """Return robot, state and figures of the case; None if it is not shown or not computable.
 
-        None too if it cannot be computed: the tab says why, and the robot is shown as it is.
+        If it cannot be computed, the tab says why, and the robot is shown as it is.
 
         :param robot: with the payloads and gravity of the node.
         :param measured: (nq,).

@@ -12,7 +12,7 @@ LOAD = 'payload of the inspector'   # its name among the payloads of the robot
 SPEED_IF_UNKNOWN = 1.0              # [rad/s or m/s] in place of an unknown velocity limit
 
 
-class WhatIf(NamedTuple):
+class LoadCase(NamedTuple):
     """A supposed load case; the robot itself is not moved."""
 
     q: np.ndarray                            # (nq,)
@@ -25,7 +25,7 @@ class WhatIf(NamedTuple):
     acceleration: float = 0.0                # [rad/s^2 or m/s^2]
 
 
-def robot_of_case(robot: Robot, case: WhatIf) -> Robot:
+def robot_of_case(robot: Robot, case: LoadCase) -> Robot:
     """Return the robot with the gravity and the additional payload of a case."""
     robot = robot.with_gravity(case.gravity)
     if case.payload_mass == 0.0:
@@ -33,7 +33,7 @@ def robot_of_case(robot: Robot, case: WhatIf) -> Robot:
     return robot.with_payload(LOAD, case.payload_frame, case.payload_mass, case.payload_com)
 
 
-def motion_of_case(robot: Robot, case: WhatIf) -> MotionState:
+def motion_of_case(robot: Robot, case: LoadCase) -> MotionState:
     """Return the MotionState of a case."""
     moves = np.array([case.moving in (ALL_JOINTS, name) for name in robot.dof_names], dtype=float)
     return MotionState(case.q, case.speed * moves * velocity_scale(robot),
@@ -42,6 +42,4 @@ def motion_of_case(robot: Robot, case: WhatIf) -> MotionState:
 
 def velocity_scale(robot: Robot) -> np.ndarray:
     """Return the velocity limit of each entry of v, SPEED_IF_UNKNOWN where it is unknown, (nv,)."""
-    limits = [joint.max_velocity for joint in robot.model.joints
-              for _ in range(joint.v.stop - joint.v.start)]
-    return np.nan_to_num(np.array(limits, dtype=float), nan=SPEED_IF_UNKNOWN)
+    return np.nan_to_num(robot.model.max_velocity, nan=SPEED_IF_UNKNOWN)

@@ -29,7 +29,7 @@ def is_own(origin: str | None, host: str | None, names: frozenset[str]) -> bool:
 
     :param origin: header `Origin`; browsers always send it.
     :param host: header `Host`.
-    :param names: names of this machine, in lower case; numeric addresses are always right.
+    :param names: names of this machine, in lower case; numeric addresses are always permitted.
     """
     if not origin or not host:
         return False
@@ -58,9 +58,9 @@ def names_of(host: str) -> frozenset[str]:
 
 @contextmanager
 def only_own_pages(host: str, reports: ServedReports) -> Iterator[list[bool]]:
-    """Let viser servers that are started inside refuse websockets of foreign pages.
+    """Make viser servers that are started in this context refuse websockets of foreign pages.
 
-    It yields a list, which is not empty once such a server has been started.
+    Yield a list, which is not empty once such a server has been started.
 
     :param reports: reports that these servers serve beside the page.
     """

@@ -1,4 +1,4 @@
-"""Let another process compile the kernels that are not in the cache.
+"""Delegate compilation to another process: it compiles the kernels that are not in the cache.
 
 The torque process of the node must not compile: tracing holds the interpreter lock.
 """
@@ -11,10 +11,10 @@ _compile: Callable[[KernelKey], None] | None = None
 
 
 def use(compile_key: Callable[[KernelKey], None]) -> None:
-    """Use another compiler in this process.
+    """Delegate the compilations of this process.
 
-    :param compile_key: asks for a kernel, and returns when it is in the cache. If it is not there
-        then, this process compiles it.
+    :param compile_key: requests a kernel from the other process, and returns when that has ended.
+        If the kernel is not in the cache then, this process compiles it.
     """
     global _compile
     _compile = compile_key

@@ -1,4 +1,4 @@
-"""Select what a link carries: itself and all links beyond it."""
+"""Select the subtree of a link: the link, and all links that it carries."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from dynamics_node.model.payload import with_carried
 from dynamics_node.spatial import inertia as inertias
 
 
-def links_beyond(model: Model, link: str) -> set[str]:
+def links_of_subtree(model: Model, link: str) -> set[str]:
     """Return the names of a link and of all its descendants, through fixed joints too."""
     found = {link}
     for child, parent in model.parents.items():  # a parent comes before its children
@@ -16,20 +16,20 @@ def links_beyond(model: Model, link: str) -> set[str]:
     return found
 
 
-def only_beyond(model: Model, link: str) -> Model:
-    """Return the robot in which only a link and what is beyond it have mass, payloads included.
+def only_subtree(model: Model, link: str) -> Model:
+    """Return the model in which only the subtree of a link has mass, its payloads included.
 
-    The joints move as before, so each joint transmits the wrench that the motion of those links
-    needs. If a fixed joint divides a body, the part beyond it has the inertias of the URDF.
+    The joints move as before, so each joint transmits the wrench that the motion of the subtree
+    needs. If a fixed joint divides a body, the part in the subtree has the inertias of the URDF.
     """
-    beyond = links_beyond(model, link)
-    bodies = tuple(body if body.name in beyond else replace(body, inertia=inertias.ZERO)
+    subtree = links_of_subtree(model, link)
+    bodies = tuple(body if body.name in subtree else replace(body, inertia=inertias.ZERO)
                    for body in model.bodies)
     place = model.frame(link).body
-    if place != WORLD and bodies[place].name not in beyond:
-        bodies = (*bodies[:place], replace(bodies[place], inertia=_part(model, place, beyond)),
+    if place != WORLD and bodies[place].name not in subtree:
+        bodies = (*bodies[:place], replace(bodies[place], inertia=_part(model, place, subtree)),
                   *bodies[place + 1:])
-    payloads = {name: load for name, load in model.payloads.items() if load.frame in beyond}
+    payloads = {name: load for name, load in model.payloads.items() if load.frame in subtree}
     return with_carried(model.with_(bodies=bodies, base_inertia=inertias.ZERO), payloads)
 
 

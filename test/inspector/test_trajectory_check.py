@@ -8,7 +8,7 @@ from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.trajectory_files import TimedPoints
 from dynamics_node.inspector.self_collision import self_collisions
-from dynamics_node.inspector.trajectory_collisions import NOT_CLOSED, trajectory_collisions
+from dynamics_node.inspector.trajectory_check import NOT_CLOSED, trajectory_collisions
 
 
 def test_a_contact_between_two_points_is_found():

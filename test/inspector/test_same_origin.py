@@ -7,7 +7,7 @@ from support.page_socket import PageSocket
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.inspector import server as server_module
-from dynamics_node.inspector.own_origin import is_own, names_of
+from dynamics_node.inspector.same_origin import is_own, names_of
 from dynamics_node.inspector.server import open_server
 
 pytest.importorskip('viser', reason='the inspector is optional: pip install viser pycollada')
