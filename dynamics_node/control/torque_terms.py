@@ -94,7 +94,7 @@ class TorqueTerms:
             self._references[frame] = reference_inertia(self.robot.model, [frame])
         return self._references[frame]
 
-    def _with_gravity_scaled(self, tau, q):
+    def _with_gravity_scaled(self, tau: np.ndarray, q: np.ndarray) -> np.ndarray:
         if self._gravity_scale is None:
             return tau
         return tau + (self._gravity_scale - 1.0) * self.robot.gravity_torque(q)
@@ -109,7 +109,7 @@ def turning_dofs(robot: Robot) -> np.ndarray:
                      if joint.kind in ('continuous', 'planar') and not joint.mimics], dtype=int)
 
 
-def _speed_limits(robot):
+def _speed_limits(robot: Robot) -> np.ndarray:
     limits = np.full(robot.nv, np.inf)
     for joint in robot.model.joints:
         if not np.isnan(joint.max_velocity):
