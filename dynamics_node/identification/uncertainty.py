@@ -53,7 +53,7 @@ def full_spread(consistent: ConsistentFit, prior: Prior, factors: np.ndarray) ->
     :param factors: (size,) factors of the standard deviations, see speed_uncertainty.py; the
         result does not exceed the standard deviation of the prior.
     """
-    def sigma(R):
+    def sigma(R: np.ndarray) -> np.ndarray:
         return np.linalg.norm(np.linalg.inv(R), axis=1)
     before = sigma(prior.A)
     found = sigma(consistent.A)
@@ -61,6 +61,6 @@ def full_spread(consistent: ConsistentFit, prior: Prior, factors: np.ndarray) ->
                    before)
 
 
-def _spread(sigma, values, before):
+def _spread(sigma: np.ndarray, values: np.ndarray, before: np.ndarray) -> Spread:
     with np.errstate(divide='ignore'):
         return Spread(sigma, sigma / np.abs(values), before)
