@@ -32,7 +32,7 @@ def unknown_fields(kind, given, path=''):
 
 @pytest.mark.parametrize(('page', 'name', 'kind', 'text'), CALLS)
 def test_a_call_has_fields_of_its_request(page, name, kind, text):
-    assert SERVICES[name][0] is getattr(srv, kind)
+    assert SERVICES[name].kind is getattr(srv, kind)
     assert unknown_fields(getattr(srv, kind).Request, yaml.safe_load(text)) == []
 
 
