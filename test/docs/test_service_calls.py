@@ -41,3 +41,11 @@ def test_calls_are_found_and_a_wrong_field_is_noticed():
     assert unknown_fields(srv.InverseDynamics.Request, {
         'velocities': [0.0], 'external_wrenches': [{'force': {}}]}) == [
             'velocities', 'external_wrenches.force']
+
+
+@pytest.mark.parametrize('page', [ROOT / 'README.md', DOCS / 'node.md'], ids=lambda page: page.name)
+def test_the_table_of_services_names_each_one_once(page):
+    table = re.search(r'^\| service .*\n(?:\|.*\n)+', page.read_text(), re.MULTILINE)[0]
+    first = ' '.join(row.split('|')[1] for row in table.splitlines())
+    named = re.findall(r'`~/(\w+)`(?! \(an action\))', first)
+    assert sorted(named) == sorted([*SERVICES, 'enable'])
