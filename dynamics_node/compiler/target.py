@@ -104,4 +104,6 @@ class Loaded:
 
 
 def _libm(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value or 0
+    address = ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
+    assert address is not None
+    return address

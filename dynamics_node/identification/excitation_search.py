@@ -273,8 +273,9 @@ class _Search:
         """Yield warnings where the limits make identification poor."""
         assert self.best is not None
         q, v, a = self.best.sample(self.times)
-        states = self.excited.states(self.best, self.times)
-        if self.condition > POOR_CONDITION and states is not None:
+        if self.condition > POOR_CONDITION:
+            states = self.excited.states(self.best, self.times)
+            assert states is not None   # the loops follow the best motion
             names = ', '.join(self.information.weakest(*states))
             yield (f'the condition number is {self.condition:.3g}, above {POOR_CONDITION:g}: the '
                    f'limits make identification poor, most of all of {names}. Widen boxes or '

@@ -252,7 +252,7 @@ class Robot:
 
     @property
     def compiled(self) -> bool:
-        """Whether all kernels that compile() makes are ready; False if one could not be made."""
+        """Whether the kernels of compile() without arguments are ready; False if one cannot be."""
         return self._dispatcher.is_compiled(all_keys(self.model))
 
     @property

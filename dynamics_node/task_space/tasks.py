@@ -131,7 +131,7 @@ class Task:
     def _number(self, name: str) -> float:
         value = getattr(self, name)
         if (not isinstance(value, numbers.Real) or isinstance(value, bool)
-                or not 0.0 <= float(value) <= LARGEST):
+                or not 0.0 <= value <= LARGEST):   # type: ignore[operator]
             self._refuse(name, f'is {shown(value)}', 'a number that is not negative')
         return float(value)
 
