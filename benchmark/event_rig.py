@@ -207,7 +207,7 @@ class Rig:
 
     def call(self, service, **fields):
         """Call a service of the serving process, again while kernels compile; keep a refusal."""
-        kind, handler = SERVICES[service]
+        kind, handler, _ = SERVICES[service]
         runner = ServiceRunner(self.serving, self.errors.append)
         runner.active = True
         deadline = time.monotonic() + PATIENCE

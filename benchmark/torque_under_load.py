@@ -229,7 +229,7 @@ def load(name, recording):
 
 def every_service(caller, k):
     """Call each service with an empty request: the measured state, or a refusal."""
-    for name, (kind, _) in SERVICES.items():
+    for name, (kind, _, _) in SERVICES.items():
         caller.call(caller.client(kind, f'/dynamics_node/{name}'), kind.Request())
 
 

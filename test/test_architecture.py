@@ -220,10 +220,12 @@ def test_files_are_opened_in_one_place():
 def test_the_command_line_and_the_client_take_the_inputs_of_the_kernels():
     """`call` has an option for each input; so has a client's method named as a kernel."""
     from dynamics_node.ros.client import DynamicsClient
-    for question, kernel in call.KERNELS.items():
-        spec, method = ALL_KERNELS[kernel], getattr(DynamicsClient, call.METHODS[question])
-        assert {*spec.inputs, *spec.wrenches} <= set(call.options_of(question)), question
-        assert set(call.options_of(question)) <= set(inspect.signature(method).parameters)
+    for name, question in call.QUESTIONS.items():
+        options = set(call.options_of(name))
+        if question.kernel:
+            spec, method = ALL_KERNELS[question.kernel], getattr(DynamicsClient, question.method)
+            assert {*spec.inputs, *spec.wrenches} <= options, name
+            assert options <= set(inspect.signature(method).parameters), name
     named = set(ALL_KERNELS) & set(vars(DynamicsClient))
     assert {'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics'} <= named
     for name in named:

@@ -122,11 +122,11 @@ def links_at(model: Model, q: np.ndarray, v: np.ndarray,
     return links
 
 
-def _at_com(com, twist):
+def _at_com(com: Pose, twist: np.ndarray) -> np.ndarray:
     """Return a body's twist at its centre of mass, in world axes."""
     return np.concatenate([com.R @ twist[:3], com.R @ (twist[3:] - cross(com.p, twist[:3]))])
 
 
-def _diagonal(A, D):
+def _diagonal(A: np.ndarray, D: np.ndarray) -> np.ndarray:
     zero = np.zeros((3, 3))
     return np.block([[A, zero], [zero, D]])

@@ -8,17 +8,21 @@ derived by hand, or are computed on the expression graph (kernels/autodiff.py).
 """
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.select import Number
+
+_Operation = Callable[['Dual', Number], 'Dual']
 
 
-def _of_one_number(operation):
+def _of_one_number(operation: _Operation) -> _Operation:
     """Return NotImplemented for arrays, so that NumPy applies the operation entry by entry."""
     @functools.wraps(operation)
-    def wrapped(self, other):
+    def wrapped(self: 'Dual', other: Number) -> 'Dual':
         return NotImplemented if isinstance(other, np.ndarray) else operation(self, other)
     return wrapped
 
@@ -31,28 +35,28 @@ class Dual:
 
     __slots__ = ('slope', 'value')
 
-    def __init__(self, value, slope):
+    def __init__(self, value: Number, slope: Number) -> None:
         self.value, self.slope = value, slope
 
     @_of_one_number
-    def __add__(self, other):
+    def __add__(self, other: Number) -> 'Dual':
         value, slope = _split(other)
         return Dual(self.value + value, self.slope if slope is None else self.slope + slope)
 
     @_of_one_number
-    def __sub__(self, other):
+    def __sub__(self, other: Number) -> 'Dual':
         value, slope = _split(other)
         return Dual(self.value - value, self.slope if slope is None else self.slope - slope)
 
     @_of_one_number
-    def __mul__(self, other):
+    def __mul__(self, other: Number) -> 'Dual':
         value, slope = _split(other)
         if slope is None:
             return Dual(self.value * value, self.slope * value)
         return Dual(self.value * value, self.slope * value + slope * self.value)
 
     @_of_one_number
-    def __truediv__(self, other):
+    def __truediv__(self, other: Number) -> 'Dual':
         value, slope = _split(other)
         quotient = self.value / value
         if slope is None:
@@ -60,20 +64,20 @@ class Dual:
         return Dual(quotient, (self.slope - slope * quotient) / value)
 
     @_of_one_number
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Number) -> 'Dual':
         quotient = other / self.value
         return Dual(quotient, self.slope * (-quotient / self.value))
 
     @_of_one_number
-    def __rsub__(self, other):
+    def __rsub__(self, other: Number) -> 'Dual':
         return Dual(other - self.value, -self.slope)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self):
+    def __neg__(self) -> 'Dual':
         return Dual(-self.value, -self.slope)
 
-    def __pow__(self, power):
+    def __pow__(self, power: int) -> 'Dual':
         if power != 2:
             return NotImplemented
         return self * self
@@ -89,7 +93,7 @@ class Dual:
         return Dual(root, self.slope / (2.0 * root))
 
 
-def _split(number):
+def _split(number: Number) -> tuple[Number, Number | None]:
     """Return (value, slope); the slope of a constant is None."""
     return (number.value, number.slope) if isinstance(number, Dual) else (number, None)
 
@@ -135,8 +139,8 @@ def configuration_rates(model: Model, q: np.ndarray) -> np.ndarray:
     return np.array(rows).reshape(model.nq, model.nv)
 
 
-def _floating_rates(quaternion):
+def _floating_rates(quaternion: np.ndarray) -> np.ndarray:
     R = so3.from_quaternion(quaternion)
-    turns = [0.5 * so3.quaternion_product(quaternion, [*axis, 0.0]) for axis in np.eye(3)]
+    turns = [0.5 * so3.quaternion_product(quaternion, np.append(axis, 0.0)) for axis in np.eye(3)]
     return np.vstack([np.hstack([R, np.zeros((3, 3))]),
                       np.hstack([np.zeros((4, 3)), np.array(turns).T])])

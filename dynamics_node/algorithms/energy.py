@@ -55,7 +55,7 @@ def momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([linear, angular - cross(center_of_mass(model, q), linear)])
 
 
-def _first_moment(model, q):
+def _first_moment(model: Model, q: np.ndarray) -> np.ndarray:
     """Return sum m c in the world, (3,) [kg m]."""
     total = inertias.ZERO.moment
     for inertia, pose in zip(model.inertias, body_poses(model, joints_at(model, q)[0])):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.model import Model
 
 
@@ -45,13 +46,13 @@ def friction_slope(model: Model, v: np.ndarray) -> np.ndarray:
             + smooth_sign * _further_slope(model.friction_terms, v, sign_slope))
 
 
-def _further(terms, v, smooth_sign):
+def _further(terms: FrictionTerms, v: np.ndarray, smooth_sign: np.ndarray) -> np.ndarray:
     """Return what further terms add to Coulomb friction at velocity v, (nv,)."""
     return (terms.stribeck / (1.0 + (v / terms.stribeck_speed) ** 2)
             + terms.friction_asymmetry * smooth_sign + terms.damping_asymmetry * v)
 
 
-def _further_slope(terms, v, sign_slope):
+def _further_slope(terms: FrictionTerms, v: np.ndarray, sign_slope: np.ndarray) -> np.ndarray:
     """Return the derivative of `_further` by v, (nv,)."""
     ratio = v / terms.stribeck_speed
     rest = 1.0 + ratio ** 2

@@ -4,7 +4,7 @@ A rate is a displacement (x, y, z, rx, ry, rz) per unit of a scalar p: translati
 vector. Rates transform by rotations only: both parts are those of the joint frame's origin.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -36,7 +36,8 @@ def axis_twists(model: Model, rates: Mapping[str, np.ndarray]) -> np.ndarray:
     return _twists(model, rates, lambda body: np.eye(3))
 
 
-def _twists(model, rates, axes_of):
+def _twists(model: Model, rates: Mapping[str, np.ndarray], axes_of: Callable[[Body], np.ndarray]
+            ) -> np.ndarray:
     """Return the rates as twists, angular first, in axes with the rotation axes_of(body)."""
     batch = np.broadcast_shapes(*(rate.shape[:-1] for rate in rates.values()))
     twists = np.zeros((*batch, len(model.bodies), 6))

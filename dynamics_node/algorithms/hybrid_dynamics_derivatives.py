@@ -52,7 +52,7 @@ def hybrid_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: n
     moving = solve_factored(L, d, w * (tau - known) + u * a)
     dq = inverse_dynamics_derivatives(model, q, v, moving, wrenches).dq  # dv, M are free of a
 
-    def found(change):
+    def found(change: np.ndarray) -> np.ndarray:
         """Return dx for a change of the torques of the same motion."""
         change = as_rows(change)
         driven = solve_factored(L, d, -w[:, None] * change)

@@ -1,5 +1,6 @@
 """Compute the directional derivative of hybrid dynamics (Kim 2012, table 7)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from dynamics_node.algorithms.inverse_dynamics_directional_derivative import (
 )
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.algorithms.motion_directional_derivative import (
+    MotionDerivative,
     motion_derivative,
     twist_transform_derivative,
     wrench_transform_derivative,
@@ -21,6 +23,7 @@ from dynamics_node.algorithms.passive_torque import (
     passive_torque,
 )
 from dynamics_node.algorithms.tree_recursions import (
+    ForwardRecursion,
     forward_recursion,
     gravity_acceleration,
     per_body,
@@ -94,16 +97,18 @@ class _Joint(NamedTuple):
     dknown: np.ndarray
     U: np.ndarray        # \hat I_i S_v
     dU: np.ndarray
-    D: tuple             # D = S_v' U + armature = Psi_i^-1, as the factors (L, d)
+    D: tuple[np.ndarray, np.ndarray]   # D = S_v' U + armature = Psi_i^-1, as the factors (L, d)
     dD: np.ndarray
     drive: np.ndarray    # tau_v - S_v' (\hat I_i known + \hat B_i)
     ddrive: np.ndarray
 
 
-def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
+def _backward_pass(model: Model, motion: ForwardRecursion, rates: MotionDerivative, a: np.ndarray,
+                   drive: np.ndarray, ddrive: np.ndarray, given: np.ndarray, d: ParameterDirection,
+                   wrenches: np.ndarray | None) -> list[_Joint]:
     """Run the backward recursion: articulated inertias, biases, and their derivatives."""
     I, dI, B, dB = _single_bodies(model, motion, rates, d, wrenches)
-    joints = [None] * len(model.bodies)
+    joints: list = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, T, h = model.bodies[i], motion.T[i], rates.h[i]
         k, u = body.parent, given[body.v]
@@ -134,7 +139,9 @@ def _backward_pass(model, motion, rates, a, drive, ddrive, given, d, wrenches):
     return joints
 
 
-def _single_bodies(model, motion, rates, d, wrenches):
+def _single_bodies(model: Model, motion: ForwardRecursion, rates: MotionDerivative,
+                   d: ParameterDirection, wrenches: np.ndarray | None
+                   ) -> tuple[list[BlockInertia], list[BlockInertia], list, list]:
     """Return I, dI, B, dB of each body without its subtree; the world's are last."""
     I = [articulated(inertia) for inertia in model.inertias]
     dI = [articulated(inertia_of(rate)) for rate in d.dinertias] + [articulated(inertias.ZERO)]
@@ -148,13 +155,15 @@ def _single_bodies(model, motion, rates, d, wrenches):
     return I, dI, B, dB
 
 
-def _times_ad(Pi, h):
+def _times_ad(Pi: BlockInertia, h: np.ndarray) -> BlockInertia:
     """Return Pi ad_h as blocks."""
     w, v = skew(h[:3]), skew(h[3:])
     return BlockInertia(Pi.A @ w + Pi.B @ v, Pi.B @ w, Pi.C @ w + Pi.D @ v, Pi.D @ w)
 
 
-def _forward_pass(model, motion, rates, given, joints, d):
+def _forward_pass(model: Model, motion: ForwardRecursion, rates: MotionDerivative,
+                  given: np.ndarray, joints: Sequence[_Joint], d: ParameterDirection
+                  ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Run the forward recursion: da where tau is given, S' dF + dS' F where a is, pivots, (nv,)."""
     Vdot = per_body(model, gravity_acceleration(model))
     dVdot = per_body(model, np.concatenate([np.zeros(3), -d.dgravity]))

@@ -1,5 +1,6 @@
 """Compute inverse dynamics: the joint torques of a motion (recursive Newton-Euler)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,8 @@ def newton_euler_motions(model: Model, T: list[Pose], S: list[np.ndarray], q: np
     return [*_one_by_one(model, T, S, q, v, a), _motion_of_world(model)]
 
 
-def _one_by_one(model, T, S, q, v, a):
+def _one_by_one(model: Model, T: list[Pose], S: list[np.ndarray], q: np.ndarray, v: np.ndarray,
+                a: np.ndarray) -> Iterator[BodyMotion]:
     """Yield the BodyMotion of each body, one at a time (see `newton_euler`)."""
     motions = per_body(model, _motion_of_world(model))
     for i, body in enumerate(model.bodies):
@@ -76,13 +78,14 @@ def _one_by_one(model, T, S, q, v, a):
         yield motions[i]
 
 
-def _motion_of_world(model):
+def _motion_of_world(model: Model) -> BodyMotion:
     """Return the motion of the world: its acceleration -g models gravity."""
     still = np.zeros(3)
     return BodyMotion(still, still, np.zeros((3, 3)), -model.gravity)
 
 
-def _carry(parent, T, velocity, acceleration):
+def _carry(parent: BodyMotion, T: Pose, velocity: np.ndarray, acceleration: np.ndarray
+           ) -> BodyMotion:
     """Return the child's motion: the parent's, in the child's axes, plus the joint's own."""
     turn, slide = velocity[:3], velocity[3:]
     carried = T.R.T @ parent.w

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import (
+    BodyMotion,
     needed_wrench,
     newton_euler,
     newton_euler_motions,
@@ -19,7 +20,7 @@ from dynamics_node.algorithms.subtree_inertia import (
 from dynamics_node.algorithms.tree_recursions import add_block, joints_at, square
 from dynamics_node.model.model import Model
 from dynamics_node.model.split_planar import split_planar_joints, split_planar_wrenches
-from dynamics_node.spatial.se3 import Ad_inv_dual, ad, ad_dual
+from dynamics_node.spatial.se3 import Ad_inv_dual, Pose, ad, ad_dual
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import symmetric
 
@@ -97,7 +98,8 @@ def inverse_dynamics_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: 
     return InverseDerivatives(square(dq), square(dv), square(da))
 
 
-def _joint_wrenches(model, T, motions, wrenches):
+def _joint_wrenches(model: Model, T: list[Pose], motions: list[BodyMotion],
+                    wrenches: np.ndarray | None) -> list[np.ndarray]:
     """Return the wrench that each joint transmits, (6,) each, and the world's."""
     F = [needed_wrench(inertia, motion) for inertia, motion in zip(model.inertias, motions[:-1])]
     if wrenches is not None:
@@ -130,7 +132,8 @@ class _Columns(NamedTuple):
     both: np.ndarray    # psi' + ad_V s (6, n_j)
 
 
-def _columns(S, velocity, acceleration, motion):
+def _columns(S: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, motion: BodyMotion
+             ) -> _Columns:
     """Return psi', psi'' and their sum from the motion of the body itself, not of its parent.
 
     With the joint's own velocity r = S v and d = ad_r s, which is zero for a joint of one axis,
@@ -143,7 +146,8 @@ def _columns(S, velocity, acceleration, motion):
     return _Columns(ad_angular(w, S) - d, second - own, ad_angular(2.0 * w, S) - d)
 
 
-def _columns_of_root(S, velocity, rise, motion):
+def _columns_of_root(S: np.ndarray, velocity: np.ndarray, rise: np.ndarray, motion: BodyMotion
+                     ) -> _Columns:
     """Return psi', psi'' and psi' + ad_V s of a joint whose parent is the world, which is at rest.
 
     In the frame that moves with the body's origin, V_parent = (0, -r) and A_parent = (0, -g). B is
@@ -157,6 +161,6 @@ def _columns_of_root(S, velocity, rise, motion):
     return _Columns(first, _ad_linear(rise, S), ad_angular(motion.w, S) + first)
 
 
-def _ad_linear(y, X):
+def _ad_linear(y: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return ad_V X for the twist V = (0, y)."""
     return np.concatenate([np.zeros_like(X[:3]), cross(y, X[:3])])

@@ -4,6 +4,7 @@ import numpy as np
 
 from dynamics_node.algorithms.inertial_parameters import inertia_of
 from dynamics_node.algorithms.motion_directional_derivative import (
+    MotionDerivative,
     motion_derivative,
     twist_transform_derivative,
     wrench_transform_derivative,
@@ -11,6 +12,7 @@ from dynamics_node.algorithms.motion_directional_derivative import (
 from dynamics_node.algorithms.parameter_direction import ParameterDirection, complete
 from dynamics_node.algorithms.passive_torque import passive_directional_derivative
 from dynamics_node.algorithms.tree_recursions import (
+    ForwardRecursion,
     add_entries,
     forward_recursion,
     gravity_acceleration,
@@ -52,7 +54,8 @@ def newton_euler_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.nd
     return _joint_forces_derivative(model, motion, rates, F, dF)
 
 
-def _accelerations(model, motion, rates, a, d):
+def _accelerations(model: Model, motion: ForwardRecursion, rates: MotionDerivative, a: np.ndarray,
+                   d: ParameterDirection) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Run the forward recursion: dV_i/dt of table 2, and its derivative."""
     T, S, _, eta = motion
     Vdot = per_body(model, gravity_acceleration(model))
@@ -65,7 +68,9 @@ def _accelerations(model, motion, rates, a, d):
     return Vdot, dVdot
 
 
-def _needed_wrenches(model, motion, rates, Vdot, dVdot, d):
+def _needed_wrenches(model: Model, motion: ForwardRecursion, rates: MotionDerivative,
+                     Vdot: list[np.ndarray], dVdot: list[np.ndarray], d: ParameterDirection
+                     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return the wrench of each body alone, F = I dV/dt - ad*_V I V, and its derivative."""
     F, dF = [], []
     for i, I in enumerate(model.inertias[:len(model.bodies)]):
@@ -75,7 +80,8 @@ def _needed_wrenches(model, motion, rates, Vdot, dVdot, d):
     return F, dF
 
 
-def _joint_forces_derivative(model, motion, rates, F, dF):
+def _joint_forces_derivative(model: Model, motion: ForwardRecursion, rates: MotionDerivative,
+                             F: list[np.ndarray], dF: list[np.ndarray]) -> np.ndarray:
     """Run the backward recursion: sum wrenches from the leaves, dtau_i = dS_i' F_i + S_i' dF_i."""
     T, S, *_ = motion
     F, dF = [*F, np.zeros(6)], [*dF, np.zeros(6)]

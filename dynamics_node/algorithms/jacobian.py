@@ -61,11 +61,11 @@ def jacobian_rate(model: Model, q: np.ndarray, v: np.ndarray, frame: str,
     return rate if local else np.concatenate([X.R @ rate[:3], X.R @ rate[3:]])
 
 
-def _zeros(model):
+def _zeros(model: Model) -> list[np.ndarray]:
     return [np.zeros(6)] * model.nv
 
 
 
-def _linear_first(columns):
+def _linear_first(columns: list[np.ndarray]) -> np.ndarray:
     J = np.array(columns).reshape(len(columns), 6).T
     return np.concatenate([J[3:], J[:3]])

@@ -1,5 +1,6 @@
 """Compute the wrench that each joint transmits, and the acceleration of each body."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -49,5 +50,5 @@ def joint_reactions(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                                 for motion, g_i in zip(motions, g)))
 
 
-def _rows(rows):
+def _rows(rows: Iterable[list]) -> np.ndarray:
     return np.array(list(rows)).reshape(-1, 6)

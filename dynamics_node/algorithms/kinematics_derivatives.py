@@ -31,7 +31,7 @@ def frame_pose_derivatives(model: Model, q: np.ndarray, frame: str) -> np.ndarra
     return np.array([T @ _matrix(twist) for twist in twists]).reshape(model.nv, 4, 4)
 
 
-def _matrix(twist):
+def _matrix(twist: np.ndarray) -> np.ndarray:
     return np.vstack([np.column_stack([skew(twist[3:]), twist[:3]]), np.zeros(4)])
 
 

@@ -3,6 +3,7 @@
 The functions take one state, or N states of a trajectory (float only: a matrix exponential).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -86,5 +87,5 @@ def velocity_brackets(model: Model) -> np.ndarray:
     return brackets
 
 
-def _blocks(rows):
+def _blocks(rows: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     return np.concatenate([np.concatenate(row, axis=-1) for row in rows], axis=-2)

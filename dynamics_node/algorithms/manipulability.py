@@ -71,7 +71,7 @@ def manipulability(J: np.ndarray, inverse: np.ndarray) -> Manipulability:
                           J @ inverse @ J.swapaxes(-1, -2))
 
 
-def _ellipsoid(A):
+def _ellipsoid(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return axes (.., m, m) and radii (.., m) of the image of the unit ball under A."""
     m, n = A.shape[-2:]
     U, s, _ = np.linalg.svd(A, full_matrices=True)

@@ -60,7 +60,8 @@ def _geometry_twist(body: Body, q: np.ndarray, g: np.ndarray, x: np.ndarray) -> 
     return Ad_inv(body.joint.pose(joint_coordinates(body, q)), g + x) - x
 
 
-def _subspace_rate_derivative(body, q, v, d):
+def _subspace_rate_derivative(body: Body, q: np.ndarray, v: np.ndarray, d: ParameterDirection
+                              ) -> np.ndarray:
     """Return d(dS/dt) at constant geometry: linear in v, and dependent on q for planar joints."""
     r = body.ratio
     bend = body.joint.subspace_rate_derivative(

@@ -30,7 +30,7 @@ def relative_jacobian(pose: np.ndarray, J: np.ndarray, other_pose: np.ndarray,
     return np.concatenate([R @ difference[..., :3, :], R @ difference[..., 3:, :]], axis=-2)
 
 
-def _moved(J, r):
+def _moved(J: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Return the Jacobian of the point at r from the origin, on the same body, world axes."""
     linear = J[..., :3, :] + np.cross(J[..., 3:, :], r[..., :, None], axis=-2)
     return np.concatenate([linear, J[..., 3:, :]], axis=-2)

@@ -4,6 +4,7 @@ Kim 2012, eq. 67 and 76, needs this pass once per constraint. It reuses the arti
 the full pass, which do not depend on the torques.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,10 +71,12 @@ def reduced_compliance(model: Model, motion: ForwardRecursion, joints: list[Arti
     return symmetric(total)
 
 
-def _backward_pass(model, motion, joints, given, torques):
+def _backward_pass(model: Model, motion: ForwardRecursion, joints: Sequence[Articulated],
+                   given: np.ndarray, torques: np.ndarray
+                   ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Run the backward recursion: every body's bias (6, k), and y_i of its joint."""
     bias = [np.zeros((6, torques.shape[1]))] * (len(model.bodies) + 1)
-    reached = [None] * len(model.bodies)
+    reached: list = [None] * len(model.bodies)
     for i in reversed(range(len(model.bodies))):
         body, joint = model.bodies[i], joints[i]
         driven = ~given[body.v]

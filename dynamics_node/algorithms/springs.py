@@ -106,5 +106,5 @@ def _pulling(model: Model, tree: ForwardRecursion) -> list:
     return [(line, _tension(spring, line.length, line.rate)) for line, spring in lines]
 
 
-def _tension(spring, d, rate):
+def _tension(spring: Spring, d: Number, rate: Number) -> Number:
     return spring.stiffness * (d - spring.rest) + spring.damping * rate

@@ -26,8 +26,9 @@ class SubtreeInertia(NamedTuple):
     flow: np.ndarray      # N, the integral of u r' dm, (3, 3)
     momentum: np.ndarray  # P, the integral of u dm, (3,)
 
-    def __add__(self, other):
-        return SubtreeInertia(*(mine + its for mine, its in zip(self, other)))
+    def __add__(self, other: 'SubtreeInertia') -> 'SubtreeInertia':  # type: ignore[override]
+        return SubtreeInertia(self.inertia + other.inertia, self.flow + other.flow,
+                              self.momentum + other.momentum)
 
     def velocity_matrix(self, X: np.ndarray) -> np.ndarray:
         """Return B X = ((tr(N) 1 - N) x, x * P), (6, n)."""
@@ -81,7 +82,7 @@ def seen_from_parent(row: np.ndarray, T: Pose, drift: np.ndarray, F: np.ndarray)
     return T.R @ row + cross(drift, F[3:])
 
 
-def _trace_minus(A):
+def _trace_minus(A: np.ndarray) -> np.ndarray:
     """Return tr(A) 1 - A, (3, 3)."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = A
     return np.array([[yy + zz, -xy, -xz], [-yx, xx + zz, -yz], [-zx, -zy, xx + yy]])

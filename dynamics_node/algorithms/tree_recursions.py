@@ -9,12 +9,14 @@ Two other forward passes exist because they need fewer operations for their purp
 `constrained.world_kinematics.world_motions` (world axes, shared by all constraints).
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.model.model import Body, Model
 from dynamics_node.spatial.se3 import Ad_inv, Ad_inv_dual, Pose, ad
+from dynamics_node.spatial.select import Number
 
 
 class ForwardRecursion(NamedTuple):
@@ -91,13 +93,13 @@ def joint_forces(model: Model, T: list[Pose], S: list[np.ndarray],
     return np.array(tau)
 
 
-def add_entries(entries: list, where: slice, values) -> None:
+def add_entries(entries: list, where: slice, values: Iterable[Number]) -> None:
     """Add values to some entries of a list: mimic joints share the entry of their coordinate."""
     for k, value in zip(range(where.start, where.stop), values):
         entries[k] = entries[k] + value
 
 
-def add_block(matrix: list, rows: slice, columns: slice, block) -> None:
+def add_block(matrix: list, rows: slice, columns: slice, block: Iterable[Iterable[Number]]) -> None:
     """Add a block to a matrix of nested lists: mimic joints share rows and columns."""
     for r, row in zip(range(rows.start, rows.stop), block):
         add_entries(matrix[r], columns, row)

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,44 @@ from dynamics_node.kernels.table import ALL_KERNELS
 from dynamics_node.task_space.target import Target
 from dynamics_node.yaml_records import text_of
 
-METHODS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-           'terms': 'dynamics_terms', 'reactions': 'joint_reactions', 'kinematics': 'kinematics',
-           'operational_space': 'operational_space', 'inverse_kinematics': 'inverse_kinematics',
-           'inverse_derivatives': 'dynamics_derivatives',
-           'forward_derivatives': 'dynamics_derivatives', 'linearization': 'linearization',
-           'support': 'contact_and_impact', 'soft_forces': 'contact_and_impact',
-           'payloads': 'list_payloads', 'report': 'model_report', 'selftest': 'self_test'}
+
+class Question(NamedTuple):
+    """A question that the command asks: a method of the client, and the options it takes."""
+
+    method: str                       # of DynamicsClient
+    kernel: str = ''                  # its inputs are options; of several kernels: most inputs
+    options: Mapping[str, str] = {}   # {argument of the method: option}, beside those inputs
+    fields: Mapping[str, Any] = {}    # further arguments of the method, where no option gives them
+
+
+QUESTIONS = {
+    'inverse': Question('inverse_dynamics', 'inverse_dynamics'),
+    'forward': Question('forward_dynamics', 'forward_dynamics'),
+    'terms': Question('dynamics_terms', 'coriolis_matrix'),
+    'reactions': Question('joint_reactions', 'joint_reactions'),
+    'kinematics': Question('kinematics', 'jacobian_rate'),
+    'operational_space': Question('operational_space', 'jacobian_rate', {'axes': 'axes'},
+                                  {'frames': ()}),
+    'inverse_kinematics': Question(
+        'inverse_kinematics', options={'start': 'joint', 'frames': 'frame', 'poses': 'pose'}),
+    'inverse_derivatives': Question('dynamics_derivatives', 'inverse_dynamics_derivatives',
+                                    fields={'question': 'inverse'}),
+    'forward_derivatives': Question('dynamics_derivatives', 'forward_dynamics_derivatives',
+                                    fields={'question': 'forward'}),
+    'linearization': Question('linearization', 'forward_dynamics_derivatives', {'step': 'step'}),
+    'support': Question('contact_and_impact', options={
+        'q': 'joint', 'v': 'velocity', 'contact_frames': 'frame', 'contacts': 'contacts'},
+        fields={'question': 'support'}),
+    'soft_forces': Question('contact_and_impact', options={
+        'q': 'joint', 'v': 'velocity', 'soft_contacts': 'contacts'},
+        fields={'question': 'soft_forces'}),
+    'payloads': Question('list_payloads'),
+    'report': Question('model_report'),
+    'selftest': Question('self_test'),
+}
+# input of a kernel, which is an argument of the client -> option of the command line
+INPUTS = {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'tau': 'effort',
+          'wrenches': 'wrench', 'frames': 'frame'}
 DETAILS = """\
 examples:
   %(prog)s inverse --joint joint_1=0.1 joint_2=0.2 --velocity joint_1=0 joint_2=0
@@ -45,7 +76,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser('call', help='call a service of a running node', epilog=DETAILS,
                                    description='Call a service of a running dynamics node.',
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('question', choices=METHODS, help='the service to call')
+    parser.add_argument('question', choices=QUESTIONS, help='the service to call')
     for name, text in (('joint', 'position of a joint [rad or m]'),
                        ('velocity', 'velocity of a joint [rad/s or m/s]'),
                        ('acceleration', 'acceleration of a joint [rad/s^2 or m/s^2]'),
@@ -81,7 +112,7 @@ def call(arguments: argparse.Namespace) -> int:
     try:
         node = rclpy.create_node('dynamics_node_call')
         client = DynamicsClient(node, arguments.node, arguments.timeout)
-        reply = getattr(client, METHODS[arguments.question])(**fields)
+        reply = getattr(client, QUESTIONS[arguments.question].method)(**fields)
     except TimeoutError as error:
         raise DynamicsError(str(error)) from None
     finally:
@@ -93,32 +124,14 @@ def call(arguments: argparse.Namespace) -> int:
     return 0
 
 
-# question -> the kernel whose inputs are the options; of several kernels the one with most inputs
-KERNELS = {'inverse': 'inverse_dynamics', 'forward': 'forward_dynamics',
-           'terms': 'coriolis_matrix', 'reactions': 'joint_reactions',
-           'kinematics': 'jacobian_rate',
-           'operational_space': 'jacobian_rate',
-           'inverse_derivatives': 'inverse_dynamics_derivatives',
-           'forward_derivatives': 'forward_dynamics_derivatives',
-           'linearization': 'forward_dynamics_derivatives'}
-# input of a kernel, which is an argument of the client -> option of the command line
-INPUTS = {'q': 'joint', 'v': 'velocity', 'a': 'acceleration', 'tau': 'effort',
-          'wrenches': 'wrench', 'frames': 'frame'}
-# question -> {argument of the client: option} for arguments that are not inputs of its kernel
-FURTHER = {'operational_space': {'axes': 'axes'}, 'linearization': {'step': 'step'},
-           'inverse_kinematics': {'start': 'joint', 'frames': 'frame', 'poses': 'pose'},
-           'support': {'q': 'joint', 'v': 'velocity', 'contact_frames': 'frame',
-                       'contacts': 'contacts'},
-           'soft_forces': {'q': 'joint', 'v': 'velocity', 'soft_contacts': 'contacts'}}
-
-
 def options_of(question: str) -> dict[str, str]:
     """Return {argument of the client: option of the command line}, as the KernelSpec has them."""
-    inputs: list[str] = []
-    if question in KERNELS:
-        spec = ALL_KERNELS[KERNELS[question]]
-        inputs = [*spec.inputs, *spec.wrenches, *(['frames'] if spec.subject == FRAME else [])]
-    return {**{name: INPUTS[name] for name in inputs}, **FURTHER.get(question, {})}
+    asked = QUESTIONS[question]
+    inputs: tuple[str, ...] = ()
+    if asked.kernel:
+        spec = ALL_KERNELS[asked.kernel]
+        inputs = (*spec.inputs, *spec.wrenches, *(('frames',) if spec.subject == FRAME else ()))
+    return {**{name: INPUTS[name] for name in inputs}, **asked.options}
 
 
 def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -133,14 +146,9 @@ def _fields(arguments: argparse.Namespace) -> dict[str, Any]:
             'contacts': text_of}
     fields = {argument: read.get(word, _numbers)(f'--{word}', getattr(arguments, word))
               for argument, word in options.items() if getattr(arguments, word) not in (None, [])}
-    if METHODS[arguments.question] == 'dynamics_derivatives':
-        fields['question'] = arguments.question.removesuffix('_derivatives')
-    if METHODS[arguments.question] == 'contact_and_impact':
-        fields['question'] = arguments.question
+    fields = {**QUESTIONS[arguments.question].fields, **fields}
     if arguments.question == 'inverse_kinematics':
         fields['targets'] = _targets(fields.pop('frames', []), fields.pop('poses', []))
-    elif arguments.question == 'operational_space':
-        fields.setdefault('frames', [])
     return _completed(fields)
 
 

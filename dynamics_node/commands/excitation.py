@@ -114,9 +114,10 @@ def _touching(robot: 'Robot', source: str | bytes, trajectory: 'Fourier') -> Seq
     from dynamics_node.inspector.self_collision import self_collisions
 
     times = dense_times(trajectory)
-    q = excited_robot(robot).states(trajectory, times)[0]
+    states = excited_robot(robot).states(trajectory, times)
+    assert states is not None   # the search has followed the motion
     folder = None if isinstance(source, bytes) else Path(source).resolve().parent
-    return self_collisions(robot, urdf_text(source), times, q, folder).warnings
+    return self_collisions(robot, urdf_text(source), times, states[0], folder).warnings
 
 
 def _range(text: str) -> tuple[str, tuple[float, ...]]:

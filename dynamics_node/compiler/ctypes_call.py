@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +28,11 @@ class Caller:
                 setattr(self, name, getattr(fallback, name))
         self.__wrapped__ = fallback  # inspect.signature follows it
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: object, kind: type | None = None) -> 'Caller':
         """Make a Caller a routine for help(); Python does not call it for an attribute."""
         return self
 
-    def __call__(self, *args, out=None, **named):
+    def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
         if named or not self._plain(args) or (out is not None and not self._fits(out, args)):
             return self._fallback(*args, **named, **({} if out is None else {'out': out}))
         if args[0].ndim == 1:
@@ -43,23 +44,24 @@ class Caller:
             return self._fallback(*args, **({} if out is None else {'out': out}))
         return results[0] if len(results) == 1 else tuple.__new__(self._kind, results)
 
-    def _arrays(self, out):
+    def _arrays(self, out: Any) -> list[np.ndarray] | None:
         """Return the given arrays as a list; None where none are given."""
         return None if out is None else [out] if len(self._outputs) == 1 else list(out)
 
-    def _fits(self, out, args):
+    def _fits(self, out: Any, args: Sequence[np.ndarray]) -> bool:
         """Return whether results can be written to `out` directly."""
         if len(self._outputs) != 1 and not (isinstance(out, tuple)
                                             and len(out) == len(self._outputs)):
             return False
-        arrays, rows = self._arrays(out), args[0].shape[:-1]
+        arrays, rows = self._arrays(out) or [], args[0].shape[:-1]
         return all(isinstance(array, np.ndarray) and array.dtype == np.float64
                    and array.flags.carray and array.shape == (*rows, *shape)
                    and not any(np.may_share_memory(array, other)
                                for other in (*args, *arrays[:k]))
                    for k, (array, shape) in enumerate(zip(arrays, self._outputs)))
 
-    def _many(self, args, n, out):
+    def _many(self, args: Sequence[np.ndarray], n: int, out: list[np.ndarray] | None
+              ) -> tuple[int, list[np.ndarray]]:
         """Run whole blocks on padded copies: the kernel reads and writes beyond the last row."""
         blocks = -(-n // self._lanes)
         rows = blocks * self._lanes
@@ -73,7 +75,7 @@ class Caller:
             np.copyto(array, result[:n])
         return bad, out
 
-    def _plain(self, args):
+    def _plain(self, args: Sequence[Any]) -> bool:
         """Return whether the kernel takes the arguments as they are."""
         return (len(args) == len(self._inputs)
                 and all(type(arg) is np.ndarray and arg.dtype == np.float64

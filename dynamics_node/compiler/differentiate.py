@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dynamics_node.compiler.graph import Number, Op, Symbol, is_const
 
 
-def _square_or_product(symbol):
+def _square_or_product(symbol: Symbol) -> tuple[Symbol, Number]:
     x, y = symbol.args
     return (2.0 * x, 0.0) if x is y else (y, x)
 
@@ -42,7 +42,8 @@ def tangents(results: Sequence[Number], directions: Sequence[Mapping[Symbol, Num
     return [_tangents_along(operations, results, direction) for direction in directions]
 
 
-def _tangents_along(operations, results, direction):
+def _tangents_along(operations: Sequence[Symbol], results: Sequence[Number],
+                    direction: Mapping[Symbol, Number]) -> list[Number]:
     known = {variable.number: None if _is_zero(tangent) else tangent  # None: constant
              for variable, tangent in direction.items()}
     moving = {number for number, tangent in known.items() if tangent is not None}
@@ -91,5 +92,5 @@ def operations_of(results: Sequence[Number], ends: Collection[int] = ()) -> list
     return [needed[number] for number in sorted(needed)]
 
 
-def _is_zero(tangent):
+def _is_zero(tangent: Number) -> bool:
     return is_const(tangent, 0.0) if isinstance(tangent, Symbol) else tangent == 0.0

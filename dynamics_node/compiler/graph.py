@@ -11,6 +11,7 @@ import enum
 import math
 import numbers
 from collections.abc import Callable
+from typing import NoReturn
 
 from dynamics_node.errors import DynamicsError
 
@@ -101,7 +102,7 @@ class Symbol:
     def step(self) -> Symbol:
         return self.graph.unary(Op.STEP, self, lambda value: float(value > 0.0))
 
-    def _refuse(self, *_):
+    def _refuse(self, *_: object) -> NoReturn:
         raise TracingError(
             'the algorithm reads the value of a symbol while it is traced (a comparison, if, '
             'float(), abs or max): branch on the model only; use + - * / sqrt sin cos, or '
@@ -111,14 +112,14 @@ class Symbol:
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __hash__ = object.__hash__
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'%{self.number}'
 
 
 Number = Symbol | float
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return value.__class__ is float or isinstance(value, (Symbol, numbers.Real))  # slow check last
 
 
@@ -149,7 +150,7 @@ class Graph:
             found = self._consts[value] = self._new((_CONST, value), (value,))
         return found
 
-    def _new(self, key, args):
+    def _new(self, key: tuple, args: tuple) -> Symbol:
         """Add a symbol that is not known yet."""
         if len(self.symbols) >= self._most:
             raise TooManySymbols(f'more than {self._most} symbols')
@@ -235,7 +236,7 @@ class Graph:
         found = self._known.get(key)
         return self._new(key, (x, y)) if found is None else found
 
-    def _scale(self, factor, y):
+    def _scale(self, factor: float, y: Symbol) -> Symbol:
         if y.op is _CONST:
             return self.const(factor * y.args[0])
         if factor == 0.0:
@@ -282,7 +283,7 @@ class Graph:
         return self._new((op, x.number), (x,)) if found is None else found
 
 
-def _reciprocal(value):
+def _reciprocal(value: float) -> float:
     return 1.0 / value if value else math.inf  # not finite: refused at run time
 
 

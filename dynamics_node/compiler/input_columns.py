@@ -5,7 +5,7 @@ shuffles per 8 numbers of a row. It also returns the sum of 0 x each number: not
 them is not, lane by lane.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dynamics_node.compiler.ir_loops import at, loop, times
 from dynamics_node.compiler.ir_text import Dialect, Emitter
@@ -47,7 +47,7 @@ def define_load_columns(ir: Dialect, lanes: int) -> str:
     zero = ir.const(0.0, lanes)
     last = e.line(f'sub i64 %size, {lanes}')
 
-    def chunk(k, sums):
+    def chunk(k: str, sums: Sequence[str]) -> list[str]:
         begin = times(e, k, lanes)   # the last chunk ends with the row
         fits = e.line(f'icmp slt i64 {begin}, {last}')
         start = e.line(f'select i1 {fits}, i64 {begin}, i64 {last}')
@@ -67,7 +67,7 @@ def define_load_columns(ir: Dialect, lanes: int) -> str:
         'ptr noalias %to) noinline {', *e.lines, f'  ret {e.type} {total}', '}'])
 
 
-def _zero_times(e, values, total):
+def _zero_times(e: Emitter, values: Sequence[str], total: str) -> str:
     """Emit total + 0 x the sum of values; each product by itself, since a sum can overflow."""
     for value in values:
         total = e.fma(value, e.dialect.const(0.0, e.lanes), total)

@@ -27,6 +27,12 @@ def at(e: Emitter, pointer: str, offset: str | int) -> str:
     return e.line(f'getelementptr i8, ptr {pointer}, i64 {offset}')
 
 
+def block_pointer(e: Emitter, array: str, k: int) -> str:
+    """Emit the load of pointer k of an array of pointers."""
+    address = e.line(f'getelementptr ptr, ptr {array}, i64 {k}')
+    return e.line(f'load ptr, ptr {address}, align 8')
+
+
 def loop(e: Emitter, end: str, body: Callable, begin: str = '0',
          sums: Sequence[tuple[str, str]] = ()) -> list[str]:
     """Emit  for k in range(begin, end): sums = body(k, sums);  return the names of the sums.

@@ -1,9 +1,9 @@
 """Compile a program to object code; load object code and test it against the program."""
 
 import gc
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def load(description: dict, code: bytes) -> Kernel | None:
         return None  # invalid object code (LLVM raises RuntimeError), or invalid description
 
 
-def _passes_test(kernel, description):
+def _passes_test(kernel: Kernel, description: Mapping[str, Any]) -> bool:
     """Return whether single and batch code give the expected results at the sample."""
     sample = [np.array(part) for part in description['sample']]
     states, lanes = len(kernel.inputs), kernel.lanes
@@ -120,5 +120,5 @@ def _passes_test(kernel, description):
         for part in (got[:len(want)], rows[0], rows[lanes - 1]))
 
 
-def _agree(got, want, agreement):
+def _agree(got: np.ndarray, want: np.ndarray, agreement: float) -> bool:
     return np.abs(got - want).max(initial=0.0) <= agreement * np.abs(want).max(initial=1.0)

@@ -16,14 +16,16 @@ same bits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
 from dynamics_node.compiler.angle_symbols import angle_symbols
 from dynamics_node.compiler.graph import Op, Symbol
 from dynamics_node.compiler.input_columns import InputColumns, define_load_columns
+from dynamics_node.compiler.ir_loops import block_pointer
 from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.operation_counts import fused_products, straight_line
 from dynamics_node.compiler.result_columns import ColumnStores, columns_of_symbols
@@ -51,6 +53,8 @@ LONG, REGION = 6000, 4
 MANY_NUMBERS = 400
 # Module constants, since reading an attribute of an Enum is slow.
 _CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
+Stores: TypeAlias = ResultStores | ColumnStores | RowStores
+Blocks: TypeAlias = list[tuple[str, Sequence[Symbol]]]   # (pointer, symbols) each
 
 
 def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool = True,
@@ -87,11 +91,13 @@ def packing_of(program: Program, fused: Set[int]) -> Packing:
     return find_packs(program, fused, angle_symbols(program))
 
 
-def _row_memory(program, lanes, batch):
+def _row_memory(program: Program, lanes: int, batch: bool) -> RowMemory:
+    assert program.rows is not None
     return RowMemory(program.rows, len(program.row_inputs()[0]), lanes, batch)
 
 
-def _single(program, ir, lanes, uniform, margins, fused, packing):
+def _single(program: Program, ir: Dialect, lanes: int, uniform: Collection[str], margins: int,
+            fused: Set[int], packing: Packing) -> str:
     """Return @single; sines and cosines of the inputs are computed ANGLES at a time."""
     e = ir.emitter(1, 't')
     memory = None if program.rows is None else _row_memory(program, lanes, batch=False)
@@ -107,7 +113,7 @@ def _single(program, ir, lanes, uniform, margins, fused, packing):
                       *body.spills.allocations(), *e.lines, f'  ret i64 {bad}', '}'])
 
 
-def _load_single(program, e, uniform):
+def _load_single(program: Program, e: Emitter, uniform: Collection[str]) -> dict[int, str]:
     read = _inputs_to_read(program, uniform)
     values = {}
     for pointer, first, size in _in_blocks(program, e):
@@ -118,7 +124,8 @@ def _load_single(program, e, uniform):
     return values
 
 
-def _block(program, ir, lanes, uniform, margins, fused):
+def _block(program: Program, ir: Dialect, lanes: int, uniform: Collection[str], margins: int,
+           fused: Set[int]) -> str:
     """Return @block: `lanes` states from row %row on."""
     e = ir.emitter(lanes, 't')
     read = _inputs_to_read(program, uniform)
@@ -133,14 +140,14 @@ def _block(program, ir, lanes, uniform, margins, fused):
             values.update(load_rows(e, pointer, size, wanted, name in uniform))
     bad_input = _not_finite(e, [*values.values(), *columns.checks])
     body = FunctionBody(program, e, values, fused, columns=columns.places)
-    stores: ResultStores | ColumnStores | RowStores
+    stores: Stores
     memory = []
     if program.rows is not None:
         memory = ['  %rows = load ptr, ptr %out, align 8']
         stores = RowStores(body, _row_memory(program, lanes, batch=True), *program.row_inputs())
     elif many:
         memory = ['  %columns = load ptr, ptr %out, align 8']
-        stores = ColumnStores(body, _results(program, margins)[0])
+        stores = ColumnStores(body, program.results(margins)[0])
     else:
         stores = ResultStores(body, _out_blocks(program, e, margins))
     bad = _run(body, stores, bad_input, margins)
@@ -159,11 +166,11 @@ def columns_of(program: Program, lanes: int, uniform: Collection[str] = (), marg
     if program.rows is not None:
         return columns_of_rows(_row_memory(program, lanes, batch=True))
     if _has_columns(program, uniform):
-        return columns_of_symbols(_results(program, margins)[0], lanes)
+        return columns_of_symbols(program.results(margins)[0], lanes)
     return None
 
 
-def _has_columns(program, uniform):
+def _has_columns(program: Program, uniform: Collection[str]) -> bool:
     numbers = len(program.outputs) + sum(size for name, size in program.inputs
                                          if name not in uniform)
     return numbers > MANY_NUMBERS or (
@@ -184,13 +191,13 @@ def _not_finite(e: Emitter, numbers: Iterable[str]) -> str:
     return e.line(f'fcmp uno {e.type} {total}, {zero}')
 
 
-def _run(body, stores, bad_input, margins):
+def _run(body: FunctionBody, stores: Stores, bad_input: str, margins: int) -> str:
     """Emit the arithmetic and the check of the results; return the name of the status."""
     e = body.e
     mask, zero = e.dialect.boolean(e.lanes), e.dialect.const(0.0, e.lanes)
     body.run(stores)
     bad = e.line(f'or {mask} {stores.not_finite()}, {bad_input}')
-    for symbol in _results(body.program, margins)[1]:
+    for symbol in body.program.results(margins)[1]:
         low = e.line(f'fcmp ule {e.type} {body.value(symbol)}, {zero}')
         bad = e.line(f'or {mask} {bad}, {low}')
     if e.lanes > 1:
@@ -199,7 +206,7 @@ def _run(body, stores, bad_input, margins):
     return e.line(f'zext i1 {bad} to i64')
 
 
-def _inputs_to_read(program, uniform):
+def _inputs_to_read(program: Program, uniform: Collection[str]) -> dict[int, int]:
     """Return {place of an input: number of its symbol}: inputs in use, and all state inputs.
 
     A coordinate that is not finite is refused, even if no result depends on it. An input that is
@@ -218,30 +225,19 @@ def _in_blocks(program: Program, e: Emitter) -> Iterator[tuple[str, int, int]]:
     """Yield (pointer, place of the first input, size) of each input block."""
     first = 0
     for k, (_, size) in enumerate(program.inputs):
-        yield _pointer(e, '%in', k), first, size
+        yield block_pointer(e, '%in', k), first, size
         first += size
 
 
-def _results(program, margins):
-    """Return (symbols of the results to write, those of the margins)."""
-    sizes = [int(np.prod(shape, dtype=int)) for shape in program.shapes]
-    last = len(program.outputs) - sum(sizes[len(sizes) - margins:])
-    return program.outputs[:last], program.outputs[last:]
-
-
-def _out_blocks(program, e, margins):
-    """Return the arrays to write, (pointer, symbols) each."""
-    blocks, first = [], 0
+def _out_blocks(program: Program, e: Emitter, margins: int) -> Blocks:
+    """Return the arrays to write."""
+    blocks: Blocks = []
+    first = 0
     for k, shape in enumerate(program.shapes[:len(program.shapes) - margins]):
         size = int(np.prod(shape, dtype=int))
-        blocks.append((_pointer(e, '%out', k), program.outputs[first:first + size]))
+        blocks.append((block_pointer(e, '%out', k), program.outputs[first:first + size]))
         first += size
     return blocks
-
-
-def _pointer(e, array, k):
-    address = e.line(f'getelementptr ptr, ptr {array}, i64 {k}')
-    return e.line(f'load ptr, ptr {address}, align 8')
 
 
 class FunctionBody:
@@ -262,7 +258,7 @@ class FunctionBody:
             if symbol.op is _SIN or symbol.op is _COS:
                 self._of_angle.setdefault(symbol.args[0].number, []).append(symbol)
         self._block_operations = 0  # in the current basic block
-        self._stores: ResultStores | ColumnStores | RowStores | None = None
+        self._stores: Stores | None = None
         self.packs = PackEmitter(self, packing)
         self._extracted: set[int] = set()  # packed symbols that were extracted as scalars
 
@@ -279,17 +275,18 @@ class FunctionBody:
             self.spills.define(number, self.packs.extract(number))
         return self.spills.use(number)
 
-    def run(self, stores: ResultStores | ColumnStores | RowStores) -> None:
+    def run(self, stores: Stores) -> None:
         """Emit all symbols that are not defined yet, and the stores of the results."""
         self._stores = stores
         for symbol in self.program.symbols:
             self._emit(symbol)
 
-    def _emit(self, symbol):
+    def _emit(self, symbol: Symbol) -> None:
         number, op = symbol.number, symbol.op
         if self.packs.any_packed:
             for packed in self.packs.emit(number):
                 self.defined.add(packed.number)
+                assert self._stores is not None   # see run
                 self._stores.on_defined(packed.number)
             if self.packs.is_lane(number):
                 return
@@ -301,7 +298,7 @@ class FunctionBody:
         else:
             self._define(symbol, LOWER[op](self, *symbol.args))
 
-    def _define(self, symbol, value):
+    def _define(self, symbol: Symbol, value: str) -> None:
         self.defined.add(symbol.number)
         self.spills.define(symbol.number, value)
         if self._stores is not None:
@@ -318,7 +315,7 @@ class FunctionBody:
 
     # Arithmetic ------------------------------------------------------------------------------
 
-    def add(self, x, y):
+    def add(self, x: Symbol, y: Symbol) -> str:
         if x.number in self.fused and y.number not in self.fused:
             x, y = y, x
         if y.number in self.fused:  # x + a b
@@ -326,49 +323,50 @@ class FunctionBody:
             return self.e.fma(self.value(a), self.value(b), self.value(x))
         return self.e.binary('fadd', self.value(x), self.value(y))
 
-    def sub(self, x, y):
+    def sub(self, x: Symbol, y: Symbol) -> str:
         if y.number in self.fused:  # x - a b
             a, b = self.value(y.args[0]), self.value(y.args[1])
             return self.e.fma(self._negative(a), b, self.value(x))
         if x.number in self.fused:  # a b - y
-            return self.e.fma(*map(self.value, x.args), self._negative(self.value(y)))
+            a, b = self.value(x.args[0]), self.value(x.args[1])
+            return self.e.fma(a, b, self._negative(self.value(y)))
         return self.e.binary('fsub', self.value(x), self.value(y))
 
-    def _negative(self, value):
+    def _negative(self, value: str) -> str:
         return self.e.line(f'fneg {self.e.type} {value}')
 
-    def neg(self, x):
+    def neg(self, x: Symbol) -> str:
         return self._negative(self.value(x))
 
-    def mul(self, x, y):
+    def mul(self, x: Symbol, y: Symbol) -> str:
         return self.e.binary('fmul', self.value(x), self.value(y))
 
-    def recip(self, x):
+    def recip(self, x: Symbol) -> str:
         return self.e.binary('fdiv', self.e.dialect.const(1.0, self.e.lanes), self.value(x))
 
-    def sqrt(self, x):
+    def sqrt(self, x: Symbol) -> str:
         return self.e.call('sqrt', self.value(x))
 
-    def step(self, x):
+    def step(self, x: Symbol) -> str:
         e = self.e
         mask = e.line(f'fcmp ogt {e.type} {self.value(x)}, {e.dialect.const(0.0, e.lanes)}')
         return e.line(f'uitofp {e.dialect.boolean(e.lanes)} {mask} to {e.type}')
 
     # Sine and cosine -------------------------------------------------------------------------
 
-    def _sincos(self, angle):
+    def _sincos(self, angle: Symbol) -> None:
         pair = self._call_sincos(self.value(angle), self.e.lanes)
         self._define_sincos(angle, *(self._part(pair, k, self.e.lanes) for k in (0, 1)))
 
-    def _call_sincos(self, x, lanes):
+    def _call_sincos(self, x: str, lanes: int) -> str:
         T = self.e.dialect.type(lanes)
         return self.e.line(f'call {{{T}, {T}}} @sincos{lanes}({T} {x})')
 
-    def _part(self, pair, k, lanes):
+    def _part(self, pair: str, k: int, lanes: int) -> str:
         T = self.e.dialect.type(lanes)
         return self.e.line(f'extractvalue {{{T}, {T}}} {pair}, {k}')
 
-    def _define_sincos(self, angle, sine, cosine):
+    def _define_sincos(self, angle: Symbol, sine: str, cosine: str) -> None:
         for symbol in self._of_angle[angle.number]:
             self._define(symbol, sine if symbol.op is Op.SIN else cosine)
 
@@ -396,6 +394,7 @@ class FunctionBody:
                     for part in (sine, cosine)))
 
 
-LOWER = {Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
-         Op.NEG: FunctionBody.neg,
-         Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt, Op.STEP: FunctionBody.step}
+LOWER: dict[Op, Callable[..., str]] = {
+    Op.ADD: FunctionBody.add, Op.SUB: FunctionBody.sub, Op.MUL: FunctionBody.mul,
+    Op.NEG: FunctionBody.neg, Op.RECIP: FunctionBody.recip, Op.SQRT: FunctionBody.sqrt,
+    Op.STEP: FunctionBody.step}

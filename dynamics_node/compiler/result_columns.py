@@ -29,7 +29,7 @@ def columns_of_symbols(symbols: Sequence[Symbol], lanes: int) -> tuple[int, np.n
     return lanes * (len(slots) + 1), np.array(places, dtype=np.int32)
 
 
-def _slots(symbols):
+def _slots(symbols: Sequence[Symbol]) -> dict[int, int]:
     """Return {number of a symbol: its column}; column 0 is that of the zeros."""
     distinct = dict.fromkeys(symbol.number for symbol in symbols if not is_const(symbol, 0.0))
     return {number: slot for slot, number in enumerate(distinct, 1)}

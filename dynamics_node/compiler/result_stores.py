@@ -63,7 +63,7 @@ class ResultStores:
                     self._add(_Chunk(rows, len(symbols), places.start,
                                      symbols[places.start:places.stop]))
 
-    def _store_zeros(self, block, rows, symbols):
+    def _store_zeros(self, block: int, rows: Sequence[str], symbols: Sequence[Symbol]) -> set[int]:
         """Emit the loop that stores adjacent zeros; return the places that it stores."""
         e, width = self._e, max(self._e.lanes, CHECK_LANES)
         zero = [is_const(symbol, 0.0) for symbol in symbols]
@@ -77,7 +77,7 @@ class ResultStores:
         name, kind = f'zeros{e.lanes}.{block}', e.dialect.type(width)
         e.tables.append(table(name, [8 * start for start in starts]))
 
-        def store(k, _):
+        def store(k: str, _: Sequence[str]) -> tuple[str, ...]:
             offset = entry(e, name, k)
             for row in rows:
                 e.lines.append(f'  store {kind} zeroinitializer, ptr {at(e, row, offset)}, align 8')
@@ -85,7 +85,7 @@ class ResultStores:
         loop(e, str(len(starts)), store)
         return {place for start in starts for place in range(start, start + width)}
 
-    def _chunks(self, symbols):
+    def _chunks(self, symbols: Sequence[Symbol]) -> list[range]:
         """Return the ranges that are stored together; of a single state, each pack is one."""
         place, size = 0, len(symbols)
         chunks = []
@@ -95,7 +95,7 @@ class ResultStores:
             place += length
         return chunks or chunks_of(size, self._e.lanes)
 
-    def _add(self, chunk):
+    def _add(self, chunk: _Chunk) -> None:
         missing = {symbol.number for symbol in chunk.symbols
                    if symbol.op is not Op.CONST and symbol.number not in self._body.defined}
         for number in missing:
@@ -111,7 +111,7 @@ class ResultStores:
             if chunk.missing == 0:
                 self._store(chunk)
 
-    def _store(self, chunk):
+    def _store(self, chunk: _Chunk) -> None:
         lanes = self._e.lanes
         self._body.advance(lanes * lanes.bit_length())   # the stores, and a transposition
         vector = self._body.packs.vector_of(chunk.symbols)
@@ -129,7 +129,7 @@ class ResultStores:
             if symbol.op is not Op.CONST or not math.isfinite(symbol.args[0]):
                 self._replace_oldest(self._e.fma(value, zero, self._sums[0]))
 
-    def _replace_oldest(self, total):
+    def _replace_oldest(self, total: str) -> None:
         self._sums = [*self._sums[1:], total]
 
     def not_finite(self) -> str:
@@ -142,13 +142,13 @@ class ResultStores:
             total = e.binary('fadd', total, other)
         return e.line(f'fcmp uno {e.type} {total}, {e.dialect.const(0.0, e.lanes)}')
 
-    def _check(self, block, pointer, symbols):
+    def _check(self, block: int, pointer: str, symbols: Sequence[Symbol]) -> None:
         """Read a block of results back and add 0 x to the sums."""
         e, width = self._e, min(CHECK_LANES, len(symbols))
         kind, zero = e.dialect.type(width), e.dialect.const(0.0, width)
         starts = self._to_check(symbols, width)
 
-        def added(totals, address):
+        def added(totals: Sequence[str], address: str) -> list[str]:
             numbers = e.line(f'load {kind}, ptr {address}, align 8')
             product = e.line(f'fmul {kind} {numbers}, {zero}')
             return [*totals[1:], e.line(f'fadd {kind} {totals[0]}, {product}')]
@@ -159,7 +159,7 @@ class ResultStores:
             name = f'checked.{block}'
             e.tables.append(table(name, [8 * start for start in starts]))
 
-            def step(k, totals):
+            def step(k: str, totals: Sequence[str]) -> Sequence[str]:
                 first = times(e, k, ACCUMULATORS)
                 for part in range(ACCUMULATORS):
                     place = e.line(f'add i64 {first}, {part}')
@@ -175,7 +175,7 @@ class ResultStores:
             number = total if width == 1 else e.line(f'extractelement {kind} {total}, i32 {lane}')
             self._replace_oldest(e.binary('fadd', self._sums[0], number))
 
-    def _to_check(self, symbols, width):
+    def _to_check(self, symbols: Sequence[Symbol], width: int) -> list[int]:
         """Return the first places of vectors that hold all symbols not checked before.
 
         Constants that are finite are not checked, and an entry of a symmetric matrix only once.
@@ -191,7 +191,7 @@ class ResultStores:
         return starts
 
 
-def _in_runs(flags, width):
+def _in_runs(flags: Sequence[bool], width: int) -> list[int]:
     """Return the first places of vectors that cover all runs of at least `width` true flags."""
     starts, place = [], 0
     for flag, run in itertools.groupby(flags):

@@ -17,7 +17,7 @@ import numpy as np
 
 from dynamics_node.compiler.graph import Op, Symbol, is_const
 from dynamics_node.compiler.ir_loops import at, entry, loop, table, times
-from dynamics_node.compiler.ir_text import Dialect
+from dynamics_node.compiler.ir_text import Dialect, Emitter
 from dynamics_node.compiler.result_stores import ACCUMULATORS
 from dynamics_node.compiler.row_statements import RowProgram
 from dynamics_node.compiler.row_transposition import chunks_of, store_vector
@@ -98,7 +98,7 @@ class RowStores:
         for offset in self._places.pop(number, ()):
             self._store(self._by_number[number], offset)
 
-    def _store(self, symbol, offset):
+    def _store(self, symbol: Symbol, offset: int) -> None:
         self._body.advance(1)
         address = at(self._e, '%rows', offset)
         self._e.lines.append(f'  store {self._e.type} {self._body.value(symbol)}, ptr {address}, '
@@ -148,7 +148,7 @@ def define_loops(ir: Dialect, memory: RowMemory) -> str:
     return '\n'.join([*tables, _clear(ir, memory, name), _solve(ir, memory, name)])
 
 
-def _clear(ir, memory, name):
+def _clear(ir: Dialect, memory: RowMemory, name: int) -> str:
     """Return @clear and its table: zeros in the blocks of first rows that have other entries too.
 
     Straight-line code stores the other entries; blocks of zeros alone are not read.
@@ -160,7 +160,7 @@ def _clear(ir, memory, name):
     mixed = np.argwhere(blocks.any(axis=2) & ~blocks.all(axis=2))
     places = [memory.slot(slot) + block * memory.columns * memory.item for slot, block in mixed]
 
-    def store(k, _):
+    def store(k: str, _: Sequence[str]) -> tuple[str, ...]:
         start = at(e, '%rows', entry(e, f'mixed{name}', k))
         for vector in range(memory.sums):
             e.lines.append(f'  store {e.type} {e.dialect.const(0.0, e.lanes)}, '
@@ -172,7 +172,7 @@ def _clear(ir, memory, name):
                       *e.lines, '  ret void', '}'])
 
 
-def _solve(ir, memory, name):
+def _solve(ir: Dialect, memory: RowMemory, name: int) -> str:
     """Return @solve: run all statements on each block of columns.
 
     It also checks all rows of a batch, or writes and checks the results of a single state.
@@ -180,14 +180,14 @@ def _solve(ir, memory, name):
     e = ir.emitter(memory.lanes, 't')
     width, zero = 8 * e.lanes, e.dialect.const(0.0, e.lanes)
 
-    def block(number, done):
+    def block(number: str, done: Sequence[str]) -> list[str]:
         first, begin, *checks = done
         shifted = at(e, '%rows', times(e, number, memory.sums * width))
 
-        def statement(number, done):
+        def statement(number: str, done: Sequence[str]) -> list[str]:
             begin, *checks = done
 
-            def term(number, sums):
+            def term(number: str, sums: Sequence[str]) -> list[str]:
                 factor = _factor(e, memory, at(e, '%rows', entry(e, f'factors{name}', number)))
                 source = at(e, shifted, entry(e, f'sources{name}', number))
                 return [e.fma(factor, load(e, at(e, source, str(k * width))), total)
@@ -217,7 +217,7 @@ def _solve(ir, memory, name):
                       *e.lines, f'  ret {e.type} {total}', '}'])
 
 
-def _written(e, memory):
+def _written(e: Emitter, memory: RowMemory) -> list[str]:
     """Emit the copy of the results of a single state to their places; return sums of 0 x them."""
     sums = [e.dialect.const(0.0, e.lanes)] * ACCUMULATORS
     for k, slots in enumerate(memory.rows.results):
@@ -229,19 +229,19 @@ def _written(e, memory):
     return sums
 
 
-def _factor(e, memory, address):
+def _factor(e: Emitter, memory: RowMemory, address: str) -> str:
     """Emit the load of a coefficient: of all states, or of one state into all lanes."""
     if memory.batch:
         return load(e, address)
     return broadcast(e, address)
 
 
-def _mirror(e, memory, table, result):
+def _mirror(e: Emitter, memory: RowMemory, table: str, result: int) -> None:
     """Emit entry (i, j) = entry (j, i) for j < i."""
-    def row(i, _):
+    def row(i: str, _: Sequence[str]) -> tuple[str, ...]:
         own, column = at(e, '%rows', entry(e, table, i)), times(e, i, memory.item)
 
-        def copy(j, _):
+        def copy(j: str, _: Sequence[str]) -> tuple[str, ...]:
             other = at(e, '%rows', entry(e, table, j))
             value = e.line(f'load double, ptr {at(e, other, column)}, align 8')
             address = at(e, own, times(e, j, memory.item))
@@ -252,14 +252,15 @@ def _mirror(e, memory, table, result):
     loop(e, str(len(memory.rows.results[result])), row)
 
 
-def _write(e, memory, table, result, sums):
+def _write(e: Emitter, memory: RowMemory, table: str, result: int, sums: Sequence[str]
+           ) -> list[str]:
     """Emit the copy of the rows of a result to its place; return sums + 0 x all of them."""
     columns, rows = memory.rows.columns, len(memory.rows.results[result])
     pointer = e.line(f'getelementptr ptr, ptr %out, i64 {result}')
     pointer = e.line(f'load ptr, ptr {pointer}, align 8')
     zero = e.dialect.const(0.0, e.lanes)
 
-    def row(k, sums):
+    def row(k: str, sums: Sequence[str]) -> Sequence[str]:
         source = at(e, '%rows', entry(e, table, k))
         target = at(e, pointer, times(e, k, 8 * columns))
         for chunk in chunks_of(columns, e.lanes):

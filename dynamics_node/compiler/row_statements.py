@@ -136,7 +136,7 @@ class Row:
     def __truediv__(self, divisor: Number) -> Row:
         return self * self.rows.graph.div(1.0, divisor)
 
-    def _is_plain(self):
+    def _is_plain(self) -> bool:
         """Return whether this is a row itself, or its negative."""
         constants = [self.rows.graph.const(each) for each in self.terms.values()]
         return len(constants) == 1 and any(is_const(constants[0], sign) for sign in (1.0, -1.0))
@@ -181,7 +181,7 @@ class Rows:
         self._statements[number] = terms
         return number
 
-    def _written(self, number):
+    def _written(self, number: int) -> int:
         """Return the number of a row of a result: a statement writes it, zeros and all."""
         return self.add({number: 1.0}) if number in self._first else number
 

@@ -76,7 +76,7 @@ def store_vector(e: Emitter, row: str, start: int, kind: str, vector: str) -> No
     _store(e, [row], start, [f'{kind} {vector}'])
 
 
-def _store(e, rows, start, numbers):
+def _store(e: Emitter, rows: Sequence[str], start: int, numbers: Sequence[str]) -> None:
     for number, row in zip(numbers, rows):
         e.lines.append(f'  store {number}, ptr {_address(e, row, str(start))}, align 8')
 
@@ -93,31 +93,31 @@ def transpose(e: Emitter, rows: list[str]) -> list[str]:
     return rows
 
 
-def _shuffle(e, x, y, indices):
+def _shuffle(e: Emitter, x: str, y: str, indices: Sequence[int]) -> str:
     mask = ', '.join(f'i32 {k}' for k in indices)
     return e.line(f'shufflevector {e.type} {x}, {e.type} {y}, <{e.lanes} x i32> <{mask}>')
 
 
-def _row(e, pointer, size, lane):
+def _row(e: Emitter, pointer: str, size: int, lane: int) -> str:
     index = e.line(f'add i64 %row, {lane}')
     return _address(e, pointer, e.line(f'mul i64 {index}, {size}'))
 
 
-def _address(e, pointer, offset):
+def _address(e: Emitter, pointer: str, offset: int | str) -> str:
     return e.line(f'getelementptr double, ptr {pointer}, i64 {offset}')
 
 
-def _load(e, address, kind):
+def _load(e: Emitter, address: str, kind: str) -> str:
     return e.line(f'load {kind}, ptr {address}, align 8')
 
 
-def _splat(e, number):
+def _splat(e: Emitter, number: str) -> str:
     first = e.line(f'insertelement {e.type} undef, double {number}, i32 0')
     zeros = ', '.join(['i32 0'] * e.lanes)
     return e.line(f'shufflevector {e.type} {first}, {e.type} undef, <{e.lanes} x i32> <{zeros}>')
 
 
-def _gather(e, rows, k):
+def _gather(e: Emitter, rows: Sequence[str], k: int) -> str:
     vector = 'undef'
     for lane, row in enumerate(rows):
         number = _load(e, _address(e, row, str(k)), 'double')

@@ -74,7 +74,7 @@ def emit_mirror(e: Emitter, memory: RowMemory, slots: Sequence[int]) -> None:
                            f'ptr {_vector(e, memory, slot, column // n)}, align 8')
 
 
-def _vector(e, memory, slot, vector):
+def _vector(e: Emitter, memory: RowMemory, slot: int, vector: int) -> str:
     return at(e, '%rows', memory.slot(slot) + 8 * e.lanes * vector)
 
 

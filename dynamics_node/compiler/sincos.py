@@ -5,7 +5,7 @@ to less than an ulp. pi/2 is subtracted in three parts of 33, 33 and 53 bits: k 
 is exact for |k| < 2^20. Beyond LIMIT, and for NaN, libm is called.
 """
 
-from dynamics_node.compiler.ir_text import Dialect
+from dynamics_node.compiler.ir_text import Dialect, Emitter
 
 LIMIT = 1e5
 TWO_OVER_PI = 6.36619772367581382433e-01
@@ -75,7 +75,7 @@ def define_sincos(ir: Dialect, lanes: int) -> str:
     return body + '\n' + _define_libm(ir, lanes)
 
 
-def _flip(e, ir, value, quadrant, lanes):
+def _flip(e: Emitter, ir: Dialect, value: str, quadrant: str, lanes: int) -> str:
     """Return the value with its sign changed where bit 1 of the quadrant is set."""
     T, I = ir.type(lanes), ir.integer(lanes)
     bit = e.line(f'and {I} {quadrant}, {ir.int_const(2, lanes)}')
@@ -85,7 +85,7 @@ def _flip(e, ir, value, quadrant, lanes):
     return e.line(f'bitcast {I} {flipped} to {T}')
 
 
-def _define_libm(ir, lanes):
+def _define_libm(ir: Dialect, lanes: int) -> str:
     T = ir.type(lanes)
     e = ir.emitter(lanes, prefix='m')
     results = {'sin': 'undef', 'cos': 'undef'}

@@ -13,7 +13,7 @@ operation, vector or scalar, reads only values that are defined before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -77,15 +77,15 @@ def find_packs(program: Program, fused: Set[int], angles: Set[int] = frozenset()
     return Packing(packs, lanes, scalar) if saved > MIN_SAVING * total else NO_PACKING
 
 
-def _computed(packs, fused):
+def _computed(packs: Mapping[Key, Pack], fused: Set[int]) -> list[Pack]:
     """Return the packs that are vector instructions, fused products left out, in program order."""
     own = [pack for pack in packs.values() if pack.kind in ARITHMETIC and pack.key[0] not in fused]
     return sorted(own, key=lambda pack: max(pack.key))
 
 
-def _lanes(packs, fused):
+def _lanes(packs: Mapping[Key, Pack], fused: Set[int]) -> dict[int, tuple[Key, int]]:
     """Return {number of a packed symbol: (key, lane)}, of the first pack that has it."""
-    lanes = {}
+    lanes: dict[int, tuple[Key, int]] = {}
     for pack in _computed(packs, fused):
         for lane, symbol in enumerate(pack.symbols):
             if pack.kind != 'signed' or symbol.op is Op.NEG:
@@ -93,16 +93,17 @@ def _lanes(packs, fused):
     return lanes
 
 
-def _read_early(program, packs, lanes, fused):
+def _read_early(program: Program, packs: Mapping[Key, Pack], lanes: Mapping[int, tuple[Key, int]],
+                fused: Set[int]) -> frozenset[int]:
     """Return the numbers of packed symbols that are read before, or while, their pack is computed.
 
     Packs with symbol n as their last are computed at time 2 n, the scalar n at time 2 n + 1. As
     operands have smaller numbers, one pass from the last symbol to the first finds them all.
     """
     complete = {number: 2 * max(key) for number, (key, _) in lanes.items()}
-    first_read = {}
+    first_read: dict[int, int] = {}
 
-    def read(symbols, time):
+    def read(symbols: Sequence[Symbol], time: int) -> None:
         for symbol in symbols:
             first_read[symbol.number] = min(time, first_read.get(symbol.number, time))
     for pack in _computed(packs, fused):
@@ -122,15 +123,15 @@ def _read_early(program, packs, lanes, fused):
     return frozenset(early)
 
 
-def _operands(pack, fused):
+def _operands(pack: Pack, fused: Set[int]) -> list[Pack]:
     """Return the packs that the instruction of a pack reads; a fused product reads its factors."""
     return [part for operand in pack.parts
             for part in (operand.parts if operand.key[0] in fused else (operand,))]
 
 
-def rows_of(program: Program) -> list[Sequence[Symbol]]:
+def rows_of(program: Program) -> list[tuple[Symbol, ...]]:
     """Return the rows of all results that are matrices, in pieces of at most MAX_LANES entries."""
-    rows: list[Sequence[Symbol]] = []
+    rows: list[tuple[Symbol, ...]] = []
     first = 0
     for shape in program.shapes:
         size = int(np.prod(shape, dtype=int))
@@ -145,11 +146,11 @@ def rows_of(program: Program) -> list[Sequence[Symbol]]:
 class _Packer:
     """Builds packs from rows, operand by operand, until the entries are different operations."""
 
-    def __init__(self, fused, angles):
+    def __init__(self, fused: Set[int], angles: Set[int]) -> None:
         self._fused, self._angles = fused, angles
-        self._known = {}  # key -> Pack
+        self._known: dict[Key, Pack] = {}
 
-    def pack(self, symbols):
+    def pack(self, symbols: tuple[Symbol, ...]) -> Pack:
         """Return the Pack of some symbols."""
         key = tuple(symbol.number for symbol in symbols)
         if key not in self._known:
@@ -157,7 +158,7 @@ class _Packer:
             self._known[key] = self._built(symbols)
         return self._known[key]
 
-    def needed(self, rows):
+    def needed(self, rows: Iterable[tuple[Symbol, ...]]) -> dict[Key, Pack]:
         """Return {key: Pack} of some rows and all their operands."""
         found, stack = {}, [self.pack(row) for row in rows]
         while stack:
@@ -167,7 +168,7 @@ class _Packer:
                 stack.extend(pack.parts)
         return found
 
-    def _built(self, symbols):
+    def _built(self, symbols: tuple[Symbol, ...]) -> Pack:
         numbers = [symbol.number for symbol in symbols]
         if len(set(numbers)) == 1:
             return Pack('splat', symbols)
@@ -183,19 +184,20 @@ class _Packer:
             return self._if_cheaper('product', symbols, _aligned([s.args for s in symbols]), ())
         if ops <= {Op.ADD, Op.SUB}:
             terms = [self._terms(symbol) for symbol in symbols]
-            signs = tuple(tuple(term[k][1] for term in terms) for k in (0, 1))
+            both = tuple(tuple(term[k][1] for term in terms) for k in (0, 1))
             if len({term[1][0].number in self._fused for term in terms}) == 1:
                 return self._if_cheaper('sum', symbols, [[x for x, _ in term] for term in terms],
-                                        signs)
+                                        both)
         return Pack('gather', symbols)
 
-    def _terms(self, symbol):
+    def _terms(self, symbol: Symbol) -> list[tuple[Symbol, float]]:
         """Return the two (symbol, sign) of a sum, a fused product last."""
         x, y = symbol.args
         terms = [(x, 1.0), (y, 1.0 if symbol.op is Op.ADD else -1.0)]
         return terms[::-1] if x.number in self._fused else terms
 
-    def _if_cheaper(self, kind, symbols, entries, signs):
+    def _if_cheaper(self, kind: str, symbols: tuple[Symbol, ...],
+                    entries: Sequence[Sequence[Symbol]], signs: tuple) -> Pack:
         """Return the pack of that kind, or a gather where that is cheaper."""
         parts = tuple(self.pack(tuple(part)) for part in zip(*entries))
         kinds = [part.kind for part in parts]
@@ -205,7 +207,7 @@ class _Packer:
         return Pack(kind, symbols, parts, signs)
 
 
-def _aligned(pairs):
+def _aligned(pairs: Sequence[tuple[Symbol, Symbol]]) -> list[tuple[Symbol, Symbol]]:
     """Return the pairs of factors; a factor that all pairs have in common comes first."""
     common = set.intersection(*({x.number for x in pair} for pair in pairs))
     return [pair[::-1] if common and pair[0].number not in common else pair for pair in pairs]
@@ -263,29 +265,29 @@ class PackEmitter:
         """Return an emitter of the width of a pack that adds to the lines of the body."""
         return self._body.e.of_width(len(key))
 
-    def _vector(self, pack):
+    def _vector(self, pack: Pack) -> str:
         if pack.key not in self._vectors:
             self._body.advance(1)
             self._vectors[pack.key] = getattr(self, f'_{pack.kind}')(pack, self._emitter(pack.key))
         return self._vectors[pack.key]
 
-    def _gather(self, pack, e):
+    def _gather(self, pack: Pack, e: Emitter) -> str:
         vector = 'undef'
         for lane, symbol in enumerate(pack.symbols):
             vector = e.line(f'insertelement {e.type} {vector}, double {self._body.value(symbol)}, '
                             f'i32 {lane}')
         return vector
 
-    def _splat(self, pack, e):
+    def _splat(self, pack: Pack, e: Emitter) -> str:
         first = e.line(f'insertelement {e.type} undef, double {self._body.value(pack.symbols[0])}, '
                        'i32 0')
         return e.line(f'shufflevector {e.type} {first}, {e.type} undef, '
                       f'<{e.lanes} x i32> zeroinitializer')
 
-    def _product(self, pack, e):
+    def _product(self, pack: Pack, e: Emitter) -> str:
         return e.binary('fmul', *map(self._vector, pack.parts))
 
-    def _sum(self, pack, e):
+    def _sum(self, pack: Pack, e: Emitter) -> str:
         other, last = pack.parts
         signs, last_signs = pack.signs
         other = _with_signs(e, self._vector(other), signs)
@@ -294,11 +296,11 @@ class PackEmitter:
             return e.fma(_with_signs(e, x, last_signs), y, other)
         return e.binary('fadd', other, _with_signs(e, self._vector(last), last_signs))
 
-    def _signed(self, pack, e):
+    def _signed(self, pack: Pack, e: Emitter) -> str:
         return _with_signs(e, self._vector(pack.parts[0]), pack.signs)
 
 
-def _with_signs(e, vector, signs):
+def _with_signs(e: Emitter, vector: str, signs: Sequence[float]) -> str:
     """Emit the vector times +-1 in each lane, which is exact."""
     if set(signs) == {1.0}:
         return vector

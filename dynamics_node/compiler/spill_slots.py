@@ -68,7 +68,7 @@ class SpillSlots:
         return [f'  %slot{slot} = alloca {self._e.type}, align {8 * self._e.lanes}'
                 for slot in sorted(set(slots.values()))]
 
-    def _assigned(self):
+    def _assigned(self) -> dict[int, int]:
         """Return {number: slot} of the values that are loaded."""
         assigned: dict[int, int] = {}
         free: list[int] = []
@@ -84,14 +84,14 @@ class SpillSlots:
             assigned[number] = slot
         return assigned
 
-    def _by_use(self, slots):
+    def _by_use(self, slots: Mapping[int, int]) -> dict[int, int]:
         """Return {slot: offset in bytes}, the most used slots first."""
         uses: Counter[int] = Counter()
         for number, slot in slots.items():
             uses[slot] += 1 + len(self._loads[number])
         return {slot: 8 * rank - NEAR for rank, (slot, _) in enumerate(uses.most_common())}
 
-    def _fill(self, line, instruction, slot, near):
+    def _fill(self, line: int, instruction: str, slot: int, near: Mapping[int, int]) -> None:
         """Write a load or a store into its empty line, behind its address if that is computed."""
         address, before = f'%slot{slot}', ''
         if near:
@@ -100,7 +100,7 @@ class SpillSlots:
         self._e.lines[line] = (f'{before}  {instruction}, ptr {address}, '
                                f'align {8 * self._e.lanes}')
 
-    def _near_memory(self, count):
+    def _near_memory(self, count: int) -> list[str]:
         """Return the lines that define %near, the register that slots of a single state are near.
 
         A long kernel of a single state is as fast as its bytes can be fetched. The empty assembly

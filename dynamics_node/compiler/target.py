@@ -2,6 +2,7 @@
 
 import ctypes
 import threading
+from collections.abc import Mapping
 from functools import cache
 
 import llvmlite
@@ -29,13 +30,13 @@ def host() -> tuple[llvm.TargetMachine, int, bool]:
     return machine, _lanes(features), _has_fma(features)
 
 
-def _lanes(features):
+def _lanes(features: Mapping[str, bool]) -> int:
     if features.get('avx512f') and features.get('avx512dq'):
         return 8
     return 4 if features.get('avx') else 2  # two doubles: SSE2 and NEON
 
 
-def _has_fma(features):
+def _has_fma(features: Mapping[str, bool]) -> bool:
     return bool(features.get('fma') or features.get('neon') or features.get('fp-armv8'))
 
 
@@ -102,5 +103,7 @@ class Loaded:
             self.single, self.block = self._library['single'], self._library['block']
 
 
-def _libm(name):
-    return ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
+def _libm(name: str) -> int:
+    address = ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
+    assert address is not None
+    return address

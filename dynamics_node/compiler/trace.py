@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,12 @@ class Program(NamedTuple):
         """The size of the last output array."""
         return int(np.prod(self.shapes[-1], dtype=int))
 
+    def results(self, margins: int) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...]]:
+        """Return (symbols of the results, those of the last outputs, which are margins)."""
+        sizes = [int(np.prod(shape, dtype=int)) for shape in self.shapes]
+        last = len(self.outputs) - sum(sizes[len(sizes) - margins:])
+        return self.outputs[:last], self.outputs[last:]
+
     def row_inputs(self) -> tuple[tuple[Symbol, ...], tuple[Symbol, ...]]:
         """Return what the statements read: coefficients, entries of the first rows."""
         assert self.rows is not None
@@ -37,7 +43,7 @@ class Program(NamedTuple):
         entries = end - self.rows.first * self.rows.columns
         return self.outputs[:entries], self.outputs[entries:end]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [_line(symbol) for symbol in self.symbols]
         return '\n'.join([*lines, f'return {", ".join(map(repr, self.outputs))}'])
 
@@ -59,7 +65,7 @@ def trace(function: Callable, shapes: Mapping[str, tuple[int, ...]], most: float
         graph.forget()
 
 
-def _traced(graph, function, shapes):
+def _traced(graph: Graph, function: Callable, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     arrays, inputs, first = [], [], 0
     for name, shape in shapes.items():
         size = int(np.prod(shape, dtype=int))
@@ -84,7 +90,7 @@ def _traced(graph, function, shapes):
                    tuple(part.shape for part in results), rows)
 
 
-def _needed(graph, outputs):
+def _needed(graph: Graph, outputs: Sequence[Symbol]) -> tuple[Symbol, ...]:
     """Return the symbols that the outputs depend on, in order of creation."""
     needed = bytearray(len(graph.symbols))
     for symbol in outputs:
@@ -149,5 +155,5 @@ def check(program: Program) -> None:
     assert all(symbol.number in defined for symbol in program.outputs), 'an output is missing'
 
 
-def _line(symbol):
+def _line(symbol: Symbol) -> str:
     return f'%{symbol.number} = {symbol.op.value}({", ".join(map(str, symbol.args))})'

@@ -37,7 +37,7 @@ class Worker:
             self._ready.notify()
             return True
 
-    def _has_thread(self):
+    def _has_thread(self) -> bool:
         if self._thread is None or not self._thread.is_alive():
             thread = threading.Thread(target=self._run, name='dynamics_node compiler', daemon=True)
             try:
@@ -70,7 +70,7 @@ class Worker:
         self._busy.release()
         self._ready.release()
 
-    def _run(self):
+    def _run(self) -> None:
         while True:
             with self._ready:
                 while not self._jobs and not self._stopping:

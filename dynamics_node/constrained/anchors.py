@@ -53,7 +53,7 @@ def at_anchors(constraints: Sequence[Constraint], anchors: np.ndarray) -> list[C
 class _Anchored(Constraint):
     """A contact whose anchor is a Pose of symbols."""
 
-    def __init__(self, constraint: Constraint, place: Pose):
+    def __init__(self, constraint: Constraint, place: Pose) -> None:
         for field in fields(constraint):
             object.__setattr__(self, field.name, getattr(constraint, field.name))
         object.__setattr__(self, '_place', place)

@@ -13,8 +13,9 @@ from dynamics_node.constrained.rows import constraint_matrix, residual
 from dynamics_node.constrained.world_kinematics import world_placements
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import integrate
-from dynamics_node.model.model import Model, frame_of
+from dynamics_node.model.model import JointInfo, Model, frame_of
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.se3 import Pose
 
 # Singular values of A below this share of the largest count as redundant rows.
 REDUNDANT = 1e-11
@@ -93,7 +94,7 @@ def anchored(model: Model, q: np.ndarray,
                  for constraint in constraints)
 
 
-def _anchored(model, poses, constraint):
+def _anchored(model: Model, poses: list[Pose], constraint: Constraint) -> Constraint:
     one, two = frame_of(model, constraint.to), model.frame(constraint.frame)
     to = poses[one.body] @ one.pose
     link = poses[two.body] @ two.pose
@@ -103,7 +104,7 @@ def _anchored(model, poses, constraint):
                    pose=(*constraint.placement.p, *so3.to_quaternion(link.R.T @ to.R)))
 
 
-def _configuration(model, q):
+def _configuration(model: Model, q: np.ndarray) -> np.ndarray:
     """Return q as floats, quaternions of length one, (nq,)."""
     return integrate(model, finite('q', q, (model.nq,)), np.zeros(model.nv))
 
@@ -116,14 +117,14 @@ class _JointLimits(NamedTuple):
     upper: np.ndarray    # (nq,)
     q_entry: np.ndarray  # (nv,) the entry of q that an entry of v moves alone, or -1
 
-    def in_the_way(self, q, step):
+    def in_the_way(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return which entries of v are at their limit and would exceed it, (nv,)."""
         alone, k = self.q_entry >= 0, self.q_entry
         return alone & (((q[k] <= self.lower[k]) & (step < 0.0))
                         | ((q[k] >= self.upper[k]) & (step > 0.0)))
 
 
-def _limits(model, fixed, count):
+def _limits(model: Model, fixed: Sequence[JointInfo], count: bool) -> _JointLimits:
     free, q_entry = np.ones(model.nv, dtype=bool), np.full(model.nv, -1)
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
     for joint in model.joints:
@@ -135,7 +136,8 @@ def _limits(model, fixed, count):
     return _JointLimits(free, lower, upper, q_entry)
 
 
-def _step(model, q, constraints, r, limits):
+def _step(model: Model, q: np.ndarray, constraints: Sequence[Constraint], r: np.ndarray,
+          limits: _JointLimits) -> np.ndarray:
     """Return the damped Newton step that exceeds no limit already reached, (nv,)."""
     A, M = constraint_matrix(model, q, constraints), _metric(model, q)
     free = limits.free
@@ -149,7 +151,8 @@ def _step(model, q, constraints, r, limits):
         free = free & ~stopped
 
 
-def _best_part(model, q, step, constraints, r, limits):
+def _best_part(model: Model, q: np.ndarray, step: np.ndarray, constraints: Sequence[Constraint],
+               r: np.ndarray, limits: _JointLimits) -> tuple[np.ndarray, np.ndarray, bool]:
     """Return (q, residual, whether it improved) by a line search: full step, half, quarter ..."""
     part = 1.0
     while part >= SHORTEST_STEP:
@@ -161,7 +164,7 @@ def _best_part(model, q, step, constraints, r, limits):
     return q, r, False
 
 
-def _smallest_step(A, M, r, damping):
+def _smallest_step(A: np.ndarray, M: np.ndarray, r: np.ndarray, damping: float) -> np.ndarray:
     """Return x with A x = -r and least x' M x; if there is none, of least |A x + r|.
 
     :param damping: share of the largest singular value squared that is added to all squares.
@@ -175,7 +178,7 @@ def _smallest_step(A, M, r, damping):
     return np.linalg.solve(L.T, y)
 
 
-def _metric(model, q):
+def _metric(model: Model, q: np.ndarray) -> np.ndarray:
     """Return M(q), with a small inertia added where it is singular, (nv, nv)."""
     M = mass_matrix(model, q)
     with np.errstate(all='ignore'):  # a singular M divides by zero
@@ -187,7 +190,8 @@ def _metric(model, q):
     return vectors * np.maximum(values, TRACE) @ vectors.T
 
 
-def _check_kept(model, q, constraints, r, tolerance, limits):
+def _check_kept(model: Model, q: np.ndarray, constraints: Sequence[Constraint], r: np.ndarray,
+                tolerance: float, limits: _JointLimits) -> None:
     """Raise a DynamicsError that names the violated constraints, the worst first."""
     parts = np.split(r, np.cumsum([size(constraint) for constraint in constraints]))
     left = {constraint.name: np.abs(part).max() for constraint, part in zip(constraints, parts)}

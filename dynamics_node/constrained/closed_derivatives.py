@@ -150,7 +150,7 @@ def _slopes(model: Model, q: np.ndarray, rates: ClosedRates, a: np.ndarray, need
     tree = inverse_dynamics_derivatives(model, q, v, a, wrenches)
     by_row = row_derivatives(model, q, v, a, multipliers, constraints)
 
-    def following(errors):
+    def following(errors: np.ndarray) -> np.ndarray:
         """Return the changes of all joints that cancel errors of the rows, (nv, k)."""
         changes = np.zeros(G.shape, dtype=G.dtype)
         changes[dependent] = -(inverse @ errors)

@@ -15,7 +15,7 @@ With Pan's M(theta) and h(theta, theta'): M = G' M G, and h is the sum of the ot
 joints with a motor are independent, G' tau are the torques of the motors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -144,13 +144,14 @@ def least_squares(A: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np
     square = symmetric(A.T @ A)
     L, d = factor(square)
 
-    def solve(B):
+    def solve(B: np.ndarray) -> np.ndarray:
         X = solve_factored(L, d, A.T @ B)
         return X + solve_factored(L, d, A.T @ (B - A @ X))
     return solve, d - DEPENDENT * np.diag(square)
 
 
-def _all_rows(of_independent, of_dependent, independent, dependent):
+def _all_rows(of_independent: np.ndarray, of_dependent: np.ndarray, independent: Sequence[int],
+              dependent: Sequence[int]) -> np.ndarray:
     """Return the matrix with these rows in their places, (nv, k)."""
     order = np.argsort([*independent, *dependent])
     return np.concatenate([of_independent, of_dependent])[order]
@@ -181,6 +182,6 @@ def why_not(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
             'are at rest; name other joints, or more')
 
 
-def _listed(names):
+def _listed(names: Iterable[str]) -> str:
     """Return the names, each once, in a text of limited length."""
     return shortened(', '.join(dict.fromkeys(names)), LONGEST_LIST)

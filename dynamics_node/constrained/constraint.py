@@ -111,7 +111,7 @@ class Constraint:
                            f'only: {", ".join(read)}')
         self._check_sense()
 
-    def _check_sense(self):
+    def _check_sense(self) -> None:
         if self.kind in BETWEEN_COORDINATES and not self.joints:
             refuse(self.name, 'joints', 'is missing', 'the names of joints')
         if self.kind == 'coupling' and len(self.joints) != 2:
@@ -133,7 +133,7 @@ class Constraint:
             refuse(self.name, 'axis', f'is {self.axis}', 'the direction of the line, in the plane '
                    'of contact: across z, the normal')
 
-    def _check_expression(self):
+    def _check_expression(self) -> None:
         try:
             check_expression(self.expression, len(self.joints))
         except ValueError as error:
@@ -202,7 +202,7 @@ class Constraint:
 
 
 @lru_cache(maxsize=1024)
-def _placed(pose):
+def _placed(pose: Vector) -> Pose:
     if not pose:
         return se3.IDENTITY
     quaternion = np.array(pose[3:])
@@ -216,18 +216,17 @@ def _placed(pose):
 
 
 @lru_cache(maxsize=1024)
-def _directions(constraint):
+def _directions(constraint: Constraint) -> tuple[np.ndarray, np.ndarray]:
     axis, (first, second), none = constraint.direction, constraint.across, np.zeros(3)
     known = {'n': (axis, none), 's1': (first, none), 's2': (second, none),
              'r1': (none, first), 'r2': (none, second),
              'screw': (axis, -constraint.lead * axis)}
     for name, rotation, unit in zip(_LINEAR, _ANGULAR, np.eye(3)):
         known |= {name: (unit, none), rotation: (none, unit)}
-    both = tuple(np.array(part) + 0.0  # + 0.0: no negative zeros
-                 for part in zip(*(known[row] for row in ROWS[constraint.kind])))
-    for array in both:
-        array.flags.writeable = False  # cached: all callers share it
-    return both
+    linear, angular = (np.array(part) + 0.0  # + 0.0: no negative zeros
+                       for part in zip(*(known[row] for row in ROWS[constraint.kind])))
+    linear.flags.writeable = angular.flags.writeable = False  # cached: all callers share them
+    return linear, angular
 
 
 def size(constraint: Constraint) -> int:
@@ -278,7 +277,7 @@ def coordinates_of(model: Model, constraint: Constraint) -> list[tuple[int, int]
     return [places[name] for name in constraint.joints]
 
 
-def _check_joints(model, constraint):
+def _check_joints(model: Model, constraint: Constraint) -> None:
     valid = [*coordinate_places(model)]
     if constraint.kind == 'coupling':
         valid = [joint.name for joint in model.joints if joint.v.stop - joint.v.start == 1]
@@ -291,7 +290,7 @@ def _check_joints(model, constraint):
                    f'{count}: {", ".join(valid) or "none"}')
 
 
-def _check_links(model, constraint):
+def _check_links(model: Model, constraint: Constraint) -> None:
     links = ', '.join(model.frames)
     if constraint.frame not in model.frames:
         refuse(constraint.name, 'frame', f"is '{constraint.frame}'", f'a link: {links}')

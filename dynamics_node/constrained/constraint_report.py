@@ -14,6 +14,7 @@ from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.classification import FAILURES, Classification
 from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.row_decomposition import (
+    Decomposition,
     decompose,
     dependent_rows,
     null_space,
@@ -89,7 +90,7 @@ class ConstraintReport:
             lines.append(FAILURES[self.failure] + where)
         return '\n'.join(lines)
 
-    def _worst(self, broken):
+    def _worst(self, broken: np.ndarray) -> str:
         return self.rows[int(np.argmax(np.abs(broken)))]
 
 
@@ -125,7 +126,7 @@ def report(model: Model, q: np.ndarray, v: np.ndarray, constraints: Sequence[Con
         found.residual, A @ v, left, failure)
 
 
-def _loose(model, free, active):
+def _loose(model: Model, free: np.ndarray, active: np.ndarray) -> tuple[str, ...]:
     """Return the joints that move in a free motion in which no active joint moves."""
     motions = free @ null_space(free[active], 1.0)
     sizes = np.abs(motions).max(axis=1, initial=0.0)
@@ -133,7 +134,8 @@ def _loose(model, free, active):
                  if np.any(sizes[joint.v] > LOOSE)) if motions.size else ()
 
 
-def _is_singular(model, q, constraints, decomposition, free):
+def _is_singular(model: Model, q: np.ndarray, constraints: Sequence[Constraint],
+                 decomposition: Decomposition, free: np.ndarray) -> bool:
     """Return whether the rank is greater after a small step along a free motion."""
     if not free.size:
         return False

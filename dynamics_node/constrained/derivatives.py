@@ -17,6 +17,7 @@ from dynamics_node.constrained.redundancy_resolution import RedundancyWeights
 from dynamics_node.constrained.row_decomposition import rank_of
 from dynamics_node.constrained.row_derivatives import row_derivatives
 from dynamics_node.constrained.rows import constraint_matrix
+from dynamics_node.constrained.stabilisation import Stabilisation
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
@@ -37,7 +38,7 @@ class ForwardDerivativesAndMargin(NamedTuple):
 def constrained_forward_dynamics_derivatives(
         model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
         constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-        stabilisation: Sequence[float] | None = None) -> ForwardDerivativesAndMargin:
+        stabilisation: Stabilisation = None) -> ForwardDerivativesAndMargin:
     r"""Return the derivatives of `forward.constrained_forward_dynamics` by q, v and tau.
 
     ID(q, v, a) - A' lambda = tau and A a + gamma = 0 hold at every state; differentiated, with
@@ -58,7 +59,7 @@ def constrained_forward_dynamics_derivatives(
     delassus = symmetric(A @ Y)
     factors = factor(delassus)
 
-    def found(D, E):
+    def found(D: np.ndarray, E: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (da, dlambda)."""
         moved = solve_factored(L, d, D)
         dmultipliers = solve_factored(*factors, A @ moved - E)
@@ -123,7 +124,8 @@ def constrained_inverse_dynamics_derivatives(
     tau_a = solution.tau[active]
     nu = np.linalg.lstsq(A_p, A_a @ (W * tau_a) - F * multipliers, rcond=None)[0]
 
-    def found(torque, force, matrix):
+    def found(torque: np.ndarray, force: np.ndarray | float, matrix: np.ndarray | None
+              ) -> tuple[np.ndarray, np.ndarray]:
         """Return (dtau, dlambda) where ID, A' lambda and A change by these, columns (., k)."""
         change = torque - force
         first = A_a @ (W[:, None] * change[active])

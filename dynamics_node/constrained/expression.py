@@ -10,13 +10,14 @@ import ast
 import inspect
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dynamics_node.algorithms.dual import Dual, dual_vector
+from dynamics_node.spatial.select import Number
 
 LONGEST = 1000       # characters
 GREATEST_POWER = 8   # powers are products
@@ -43,7 +44,7 @@ class Expression:
     :ivar has_velocities: whether it contains a velocity.
     """
 
-    def __init__(self, tree: ast.expr, has_velocities: bool):
+    def __init__(self, tree: ast.expr, has_velocities: bool) -> None:
         self._tree, self.has_velocities = tree, has_velocities
 
     def __call__(self, q: Iterable, v: Iterable) -> Any:
@@ -96,7 +97,7 @@ def check_expression(expression: str | Callable, joints: int) -> None:
             raise ValueError(LINEAR)
 
 
-def _check_function(function, joints):
+def _check_function(function: Callable, joints: int) -> None:
     """Call a function with some numbers."""
     some = np.linspace(0.3, 0.7, joints)
     try:
@@ -111,13 +112,13 @@ def _check_function(function, joints):
         raise ValueError(FUNCTION)
 
 
-def _arguments(function):
+def _arguments(function: Callable) -> int:
     """Return how many arguments a function must be given."""
     return sum(each.default is each.empty and each.kind is not each.VAR_KEYWORD
                for each in inspect.signature(function).parameters.values())
 
 
-def _check_cost(tree):
+def _check_cost(tree: ast.expr) -> None:
     """Raise a ValueError if a text has too many operations, or too many within each other."""
     depth, count, parts = 0, 0, [tree]
     while parts:
@@ -128,15 +129,16 @@ def _check_cost(tree):
                  if isinstance(child, ast.expr)]
 
 
-def _operations(node):
+def _operations(node: ast.expr) -> int:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         return GREATEST_POWER
     return int(not isinstance(node, (ast.Name, ast.Constant)))
 
 
-def _value(node, values):
+def _value(node: ast.expr, values: Mapping[str, Number]) -> Number:
     """Return the value of a part of the text; a part that is not allowed raises a ValueError."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if (isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+            and not isinstance(node.value, bool)):
         return float(node.value)
     if isinstance(node, ast.Name):
         return values[node.id]
@@ -153,7 +155,8 @@ def _value(node, values):
     raise ValueError(SYNTAX)
 
 
-def _power(base, exponent):
-    if not isinstance(exponent, ast.Constant) or exponent.value not in range(1, GREATEST_POWER + 1):
+def _power(base: Number, exponent: ast.expr) -> Number:
+    if (not isinstance(exponent, ast.Constant) or not isinstance(exponent.value, (int, float))
+            or exponent.value not in range(1, GREATEST_POWER + 1)):
         raise ValueError(SYNTAX)
     return math.prod([base] * int(exponent.value), start=1.0)

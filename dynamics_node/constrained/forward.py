@@ -3,7 +3,7 @@
 The KKT system [M, -A'; A, 0] is solved by its Schur complement A M^-1 A' (the Delassus matrix).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from dynamics_node.constrained import hybrid
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.model.model import Model
 
 
@@ -27,7 +27,7 @@ class ConstrainedForward(NamedTuple):
 def constrained_forward_dynamics(
         model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
         constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-        stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
+        stabilisation: Stabilisation = None) -> ConstrainedForward:
     r"""Return the ConstrainedForward of M a + b = tau + A' lambda, A a + gamma = 0.
 
     lambda = -(A M^-1 A')^-1 (A a_r + gamma),   a = a_r + M^-1 A' lambda,
@@ -48,7 +48,7 @@ def constrained_forward_dynamics(
 
 def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                           constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-                          stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
+                          stabilisation: Stabilisation = None) -> ConstrainedForward:
     """Return the ConstrainedForward by O(n) passes, for models without mimic joints."""
     return _solve(hybrid.by_articulated_bodies, model, q, v, tau, constraints, wrenches,
                   stabilisation)
@@ -56,12 +56,14 @@ def by_articulated_bodies(model: Model, q: np.ndarray, v: np.ndarray, tau: np.nd
 
 def by_mass_matrix(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                    constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-                   stabilisation: Sequence[float] | None = None) -> ConstrainedForward:
+                   stabilisation: Stabilisation = None) -> ConstrainedForward:
     """Return the ConstrainedForward by M = L' D L, for any model; cheaper for short chains."""
     return _solve(hybrid.by_blocks, model, q, v, tau, constraints, wrenches, stabilisation)
 
 
-def _solve(solve, model, q, v, tau, constraints, wrenches, stabilisation):
+def _solve(solve: Callable, model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+           constraints: Sequence[Constraint], wrenches: np.ndarray | None,
+           stabilisation: Stabilisation) -> ConstrainedForward:
     found = rows(model, q, v, constraints)
     error = stabilised_gamma(found, v, stabilisation)
     given = np.zeros(model.nv, dtype=bool)

@@ -66,7 +66,8 @@ def check_contacts(constraints: Sequence[Constraint], force: ArrayLike,
             for constraint, part in contacts]
 
 
-def _of_contacts(sizes, names):
+def _of_contacts(sizes: Mapping[str, ArrayLike] | None, names: Sequence[str]
+                 ) -> dict[str, np.ndarray]:
     """Return {name: finite numbers} of contacts that exist."""
     if sizes is None:
         return {}
@@ -79,7 +80,8 @@ def _of_contacts(sizes, names):
             for name, half in sizes.items()}
 
 
-def _check(constraint, part, half, tiny):
+def _check(constraint: Constraint, part: np.ndarray, half: np.ndarray | None, tiny: float
+           ) -> ContactCheck:
     normal, tangential = float(part[2]), float(np.hypot(part[0], part[1]))
     margin = constraint.friction * normal - tangential
     pressure = _pressure(constraint, part) if normal > tiny else ()
@@ -88,7 +90,7 @@ def _check(constraint, part, half, tiny):
                         _support(constraint, pressure, half))
 
 
-def _ratio(normal, tangential, tiny):
+def _ratio(normal: float, tangential: float, tiny: float) -> float:
     if normal > tiny:
         return tangential / normal
     return math.inf if tangential > tiny else 0.0
@@ -102,7 +104,7 @@ def _verdict(normal: float, margin: float, tiny: float) -> Verdict:
     return 'sliding' if margin < -tiny else 'sticking'
 
 
-def _pressure(constraint, part):
+def _pressure(constraint: Constraint, part: np.ndarray) -> tuple[float, ...]:
     """Return the centre of pressure, (x, y) [m]."""
     if constraint.kind == 'point_contact':
         return 0.0, 0.0
@@ -111,12 +113,13 @@ def _pressure(constraint, part):
     return float(-m[1] / part[2]), float(m[0] / part[2])
 
 
-def _support(constraint, pressure, half):
+def _support(constraint: Constraint, pressure: tuple[float, ...], half: np.ndarray | None) -> str:
     if constraint.kind == 'point_contact' and pressure:
         return 'inside'
     if half is None or not pressure:
         return 'unknown'
-    distance = np.abs(pressure)
     if constraint.kind == 'line_contact':
-        distance, half = np.linalg.norm(distance), np.min(half)
-    return 'inside' if np.all(distance <= np.asarray(half)) else 'outside'
+        inside = np.linalg.norm(pressure) <= np.min(half)
+    else:
+        inside = np.all(np.abs(pressure) <= half)
+    return 'inside' if inside else 'outside'

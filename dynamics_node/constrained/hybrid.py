@@ -13,7 +13,7 @@ from dynamics_node.algorithms.reduced_dynamics import reduced_compliance, reduce
 from dynamics_node.algorithms.tree_recursions import forward_recursion
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, first_half, second_half, solve_factored, symmetric
 
@@ -37,7 +37,7 @@ def constrained_hybrid_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: n
                                 tau: np.ndarray, given: np.ndarray,
                                 constraints: Sequence[Constraint],
                                 wrenches: np.ndarray | None = None,
-                                stabilisation: Sequence[float] | None = None) -> ConstrainedHybrid:
+                                stabilisation: Stabilisation = None) -> ConstrainedHybrid:
     r"""Return a, tau, lambda of M a + b = tau + A' lambda, A a + gamma = 0, given a or tau per dof.
 
     With a given at u and tau at v, and a_r the acceleration without constraints,

@@ -5,7 +5,7 @@ the rank of A. Joints of several axes, which are not measured, are made dependen
 passive joints, then motors: motors are independent wherever possible.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def independent_joints(model: Model, active: np.ndarray,
     return independent, dependent
 
 
-def _pivots(A, kinds):
+def _pivots(A: np.ndarray, kinds: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
     """Return (dependent entries of v, smallest pivot): QR with column pivoting within each kind."""
     length = np.linalg.norm(A, axis=1, keepdims=True)
     left = A / np.where(length > 0.0, length, 1.0)

@@ -101,7 +101,8 @@ def torques_of_motion(model: Model, found: ConstraintRows, needed: np.ndarray, M
     return ConstrainedInverse(tau, multipliers, spare)
 
 
-def _refuse_broken(found, v, a, constraints, tolerance):
+def _refuse_broken(found: ConstraintRows, v: np.ndarray, a: np.ndarray,
+                   constraints: Sequence[Constraint], tolerance: float) -> None:
     """Raise a DynamicsError that names the row which the motion violates most."""
     A = np.abs(found.A)
     parts = (('position', found.residual, 0.0 * found.residual, 'project_configuration'),
@@ -117,7 +118,7 @@ def _refuse_broken(found, v, a, constraints, tolerance):
                                 f'{broken[k]:.3g}; {remedy} finds one that satisfies it')
 
 
-def _underactuated(model, A_p, passive, rank):
+def _underactuated(model: Model, A_p: np.ndarray, passive: np.ndarray, rank: int) -> str:
     """Return the message: which passive joints can move while all active ones are at rest."""
     names = [joint.name for joint in model.joints
              for _ in range(joint.v.start, joint.v.stop)]

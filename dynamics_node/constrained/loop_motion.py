@@ -79,7 +79,7 @@ class LoopMotion:
     :ivar home: (nq,) a configuration that satisfies the loop constraints.
     """
 
-    def __init__(self, robot: RobotWithLoops, near: np.ndarray | None = None):
+    def __init__(self, robot: RobotWithLoops, near: np.ndarray | None = None) -> None:
         """Close the loops near a configuration `near` (nq,); None: the neutral configuration."""
         self._robot, self.model = robot, robot.model
         self.constraints, passive = robot.model.loops
@@ -107,10 +107,10 @@ class LoopMotion:
         self.q_indices = np.array([joint.q.start for joint in joints], dtype=int)
         self.names = tuple(joint.name for joint in joints)
 
-    def _assembled(self, q):
+    def _assembled(self, q: np.ndarray) -> np.ndarray:
         return assembly.project_configuration(self.model, q, self.constraints, limits=False)
 
-    def _near_home(self):
+    def _near_home(self) -> np.ndarray:
         """Return the home configuration and some near it, in case it is singular."""
         rng, found = np.random.default_rng(0), [self.home]
         for _ in range(TRIES if self.constraints else 0):
@@ -119,7 +119,7 @@ class LoopMotion:
                 found.append(self._assembled(self._moved(self.home[None], step)[0]))
         return np.array(found)
 
-    def _regular_home(self, near):
+    def _regular_home(self, near: np.ndarray) -> np.ndarray:
         """Return the first configuration; if that is singular, the least singular one."""
         found = self.transmission(near)
         if not found.regular.any():
@@ -134,7 +134,7 @@ class LoopMotion:
         """Return the LoopTransmission at closed configurations (n, nq)."""
         return self._transmission(self._rows(q, np.zeros((len(q), self.model.nv))).A)
 
-    def _transmission(self, A):
+    def _transmission(self, A: np.ndarray) -> LoopTransmission:
         n, k = len(A), len(self.independent)
         N = np.zeros((n, self.model.nv, k))
         N[:, self.independent, np.arange(k)] = 1.0
@@ -144,7 +144,7 @@ class LoopMotion:
             regular &= transmission_gain(N) < SINGULAR
         return LoopTransmission(N, inverse, regular)
 
-    def _inverse(self, A):
+    def _inverse(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (inverse of the dependent columns (n, d, m), regular (n,)) of rows (n, m, nv)."""
         if not len(self.dependent):
             return np.zeros((len(A), 0, A.shape[1])), np.ones(len(A), dtype=bool)
@@ -229,7 +229,8 @@ class LoopMotion:
             todo = todo[share[todo] * size[todo] > SMALLEST]
         return result, result_N, arrived, moved
 
-    def _on_branch(self, q, part, N, most=SINGULAR):
+    def _on_branch(self, q: np.ndarray, part: np.ndarray, N: np.ndarray, most: float = SINGULAR
+                   ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (q, reached (n,), N where reached) after a motion `part` of independent joints.
 
         Reached: the loops close on the same branch, away from singular configurations.
@@ -349,7 +350,7 @@ class LoopMotion:
 
     # Constraint rows, integration -------------------------------------------------------------
 
-    def _rows(self, q, v):
+    def _rows(self, q: np.ndarray, v: np.ndarray) -> ConstraintRows:
         """Return the ConstraintRows of states, (n, m) (n, m, nv) (n, m)."""
         n = len(q)
         if not self.constraints or not n:
@@ -358,7 +359,7 @@ class LoopMotion:
                                   np.zeros((n, m)))
         return self._robot.constraint_rows(q, v)
 
-    def _moved(self, q, v):
+    def _moved(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the configurations after unit time at v, (n, nq)."""
         if self._is_vector_space:
             return q + v

@@ -15,7 +15,7 @@ from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
 from dynamics_node.algorithms.mass_matrix import mass_matrix, pivot_margin
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 
@@ -43,7 +43,7 @@ class ProximalForward(NamedTuple):
 
 def proximal_forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                               constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-                              stabilisation: Sequence[float] | None = None,
+                              stabilisation: Stabilisation = None,
                               settings: Proximal = DEFAULT) -> ProximalForward:
     r"""Return the ProximalForward; arguments as in `forward.constrained_forward_dynamics`.
 
@@ -76,5 +76,6 @@ def proximal_forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: n
                            iterations)
 
 
-def _converged(before, reached, error, tolerance):
+def _converged(before: np.ndarray, reached: np.ndarray, error: np.ndarray, tolerance: float
+               ) -> bool:
     return np.abs(reached - before).max() <= tolerance * np.abs(error).max(initial=0.0)

@@ -16,7 +16,7 @@ from dynamics_node.constrained.redundancy_resolution import (
 )
 from dynamics_node.constrained.row_decomposition import Decomposition, decompose
 from dynamics_node.constrained.rows import rows
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 
@@ -36,7 +36,7 @@ class RankDeficientMotion(NamedTuple):
 
 def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                            constraints: Sequence[Constraint], wrenches: np.ndarray | None = None,
-                           stabilisation: Sequence[float] | None = None) -> RankDeficientMotion:
+                           stabilisation: Stabilisation = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of the torques tau: the motion of least constraint (Gauss).
 
     With M = L L' and e = A a_r + gamma the acceleration is a_r + L^-T x, x = -(A L^-T)^+ e, and the
@@ -53,7 +53,7 @@ def rank_deficient_forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.n
 def rank_deficient_hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                           tau: np.ndarray, given: np.ndarray, constraints: Sequence[Constraint],
                           wrenches: np.ndarray | None = None,
-                          stabilisation: Sequence[float] | None = None, choice: str = 'least_force',
+                          stabilisation: Stabilisation = None, choice: str = 'least_force',
                           torque_weights: np.ndarray | None = None,
                           force_weights: np.ndarray | None = None) -> RankDeficientMotion:
     r"""Return the RankDeficientMotion of prescribed accelerations and torques, for m > n_v too.
@@ -100,7 +100,9 @@ class _Solved(NamedTuple):
     motion: RankDeficientMotion
 
 
-def _solve(model, q, v, a, tau, given, constraints, wrenches, stabilisation):
+def _solve(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+           given: np.ndarray, constraints: Sequence[Constraint], wrenches: np.ndarray | None,
+           stabilisation: Stabilisation) -> _Solved:
     found = rows(model, q, v, constraints)
     A, target = found.A, stabilised_gamma(found, v, stabilisation)
     M = mass_matrix(model, q)

@@ -14,7 +14,7 @@ Every field of `Constraint` may be given by its name; `passive` lists joints wit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dynamics_node.constrained.constraint import FIELDS, KINDS, Constraint
 from dynamics_node.constrained.field_checks import refuse, short
@@ -75,13 +75,13 @@ def to_yaml(constraints: Sequence[Constraint], passive: Sequence[str] = ()) -> s
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, allow_unicode=True)
 
 
-def _check_names(passive):
+def _check_names(passive: Sequence[str]) -> None:
     for name in passive:
         if not isinstance(name, str):
             raise DynamicsError(f'passive has {short(name)}; expected names of joints')
 
 
-def _constraint(number, entry):
+def _constraint(number: int, entry: Constraint | Mapping) -> Constraint:
     if isinstance(entry, Constraint):
         return entry
     if not isinstance(entry, dict):
@@ -100,5 +100,6 @@ def _constraint(number, entry):
         if key not in ('name', 'kind', *FIELDS[kind]):
             refuse(name, short(key), f'is not a field of {kind}',
                    f'name, kind, {", ".join(FIELDS[kind])}')
-    return Constraint(**{key: value if key in _TEXTS else numbers(value)
-                         for key, value in entry.items()})
+    given: dict[str, Any] = {key: value if key in _TEXTS else numbers(value)
+                             for key, value in entry.items()}
+    return Constraint(**given)

@@ -19,8 +19,8 @@ class RedundancyWeights:
     :param force: (m,) of the multipliers, at least 0 [1/N^2 or 1/(N m)^2]; None for ones.
     """
 
-    def __init__(self, choice: str, joints: int, multipliers: int,
-                 torque: ArrayLike | None = None, force: ArrayLike | None = None):
+    def __init__(self, choice: str, joints: int, multipliers: int, torque: ArrayLike | None = None,
+                 force: ArrayLike | None = None) -> None:
         if choice not in CHOICES:
             raise DynamicsError(f"choice '{choice}' is none of: {', '.join(CHOICES)}")
         self.unique = choice == 'unique'

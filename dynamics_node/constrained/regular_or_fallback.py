@@ -16,6 +16,7 @@ from dynamics_node.constrained.constraint import Constraint, row_names
 from dynamics_node.constrained.forward import constrained_forward_dynamics
 from dynamics_node.constrained.hybrid import constrained_hybrid_dynamics
 from dynamics_node.constrained.proximal import Proximal, proximal_forward_dynamics
+from dynamics_node.constrained.stabilisation import Stabilisation
 from dynamics_node.errors import DynamicsError, SingularModel
 from dynamics_node.model.model import Model
 
@@ -49,7 +50,7 @@ class ConstrainedDerivatives(NamedTuple):
 
 def forward(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
             tau: np.ndarray, wrenches: np.ndarray | None = None,
-            stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
+            stabilisation: Stabilisation = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion under the torques tau, for rows of any rank."""
     with np.errstate(all='ignore'):
         found = constrained_forward_dynamics(model, q, v, tau, constraints, wrenches,
@@ -65,7 +66,7 @@ def forward(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: n
 def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: Proximal,
                      q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                      wrenches: np.ndarray | None = None,
-                     stabilisation: Sequence[float] | None = None) -> ConstrainedMotion:
+                     stabilisation: Stabilisation = None) -> ConstrainedMotion:
     """Return the ConstrainedMotion with bounded multipliers, see proximal.py."""
     with np.errstate(all='ignore'):  # a singular M is reported below
         found = proximal_forward_dynamics(model, q, v, tau, constraints, wrenches, stabilisation,
@@ -78,7 +79,7 @@ def proximal_forward(model: Model, constraints: Sequence[Constraint], settings: 
 
 def hybrid(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
            a: np.ndarray, tau: np.ndarray, given: np.ndarray, wrenches: np.ndarray | None = None,
-           stabilisation: Sequence[float] | None = None,
+           stabilisation: Stabilisation = None,
            **choice: Any) -> ConstrainedMotion:
     """Return the ConstrainedMotion from a where given (nv,) is 1 and tau where it is 0.
 
@@ -166,13 +167,13 @@ def with_state_number(function: Callable, *arrays: object) -> Callable:
     :param arrays: arguments of the call; a batch if one of them is two-dimensional.
     """
     if not any(is_batch(array) for array in arrays):
-        def of_single_state(*state):
+        def of_single_state(*state: Any) -> Any:
             with linear_algebra_errors():
                 return function(*state)
         return of_single_state
     numbers = itertools.count()
 
-    def of_next_state(*state):
+    def of_next_state(*state: Any) -> Any:
         number = next(numbers)
         try:
             with linear_algebra_errors():
@@ -182,5 +183,5 @@ def with_state_number(function: Callable, *arrays: object) -> Callable:
     return of_next_state
 
 
-def _regular(found):
+def _regular(found: Any) -> bool:
     return bool(np.all(found.margin > 0.0) and np.all(found.inertia_margin > 0.0))

@@ -51,7 +51,7 @@ def height(constraint: Constraint, R: np.ndarray) -> Number:
     return -(constraint.direction @ contact_arm(constraint, R))
 
 
-def _lowest(n, axle):
+def _lowest(n: np.ndarray, axle: np.ndarray) -> tuple[np.ndarray, Number]:
     """Return p, the part of the normal across the axle, and its length."""
     p = n - (n @ axle) * axle
     return p, np.sqrt(p @ p)

@@ -113,7 +113,7 @@ def dependent_rows(A: np.ndarray, M: np.ndarray | None = None) -> list[int]:
     return dependent
 
 
-def _root(M, A):
+def _root(M: np.ndarray, A: np.ndarray) -> tuple[np.ndarray, float]:
     """Return (L, s) with M + s A' A = L L'."""
     try:
         return _clear_root(M), 0.0
@@ -128,7 +128,7 @@ def _root(M, A):
             'acceleration is not defined; give that link mass, or constrain it') from None
 
 
-def _clear_root(M):
+def _clear_root(M: np.ndarray) -> np.ndarray:
     """Return the Cholesky factor of a matrix that is positive definite beyond rounding."""
     L = np.linalg.cholesky(M)
     if np.any(np.diag(L) ** 2 <= SINGULAR * np.diag(M)):  # the pivots of the elimination

@@ -13,7 +13,7 @@ from dynamics_node.algorithms.dual import (
 )
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.rows import constraint_matrix, rows
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.model.model import Model
 
 
@@ -28,7 +28,7 @@ class RowDerivatives(NamedTuple):
 
 def row_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
                     multipliers: np.ndarray, constraints: Sequence[Constraint],
-                    stabilisation: Sequence[float] | None = None) -> RowDerivatives:
+                    stabilisation: Stabilisation = None) -> RowDerivatives:
     """Return the RowDerivatives, from one run of `rows` on dual numbers.
 
     With stabilisation, gamma is that of `stabilisation.stabilised_gamma`.

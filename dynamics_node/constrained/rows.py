@@ -10,7 +10,7 @@ rotation, of which one is zero except for screws and rolling. The columns of A o
 both bodies are exactly zero. Constraints between joint coordinates are in coordinate_rows.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,13 @@ from dynamics_node.constrained.coordinate_rows import (
     coordinate_residual,
 )
 from dynamics_node.constrained.rolling import contact_arm, contact_arm_rate, height
-from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
+from dynamics_node.constrained.world_kinematics import (
+    WorldMotion,
+    WorldPlacements,
+    at_point,
+    world_motions,
+    world_placements,
+)
 from dynamics_node.model.model import Model, frame_of
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.so3 import about_axis, cross, unskew
@@ -120,7 +126,7 @@ class _Pair(NamedTuple):
     about: Any = None               # (m, 3) axes of rotation of the rows, in world axes
 
 
-def _pair(model, placements, constraint):
+def _pair(model: Model, placements: WorldPlacements, constraint: Constraint) -> _Pair:
     if constraint.kind in BETWEEN_COORDINATES:
         return _Pair(constraint)
     ends = (frame_of(model, constraint.to), model.frame(constraint.frame))
@@ -134,7 +140,7 @@ def _pair(model, placements, constraint):
                  about @ one.R.T)
 
 
-def _directions(constraint, relative):
+def _directions(constraint: Constraint, relative: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Return the (linear, angular) directions of the rows in frame 1's closure axes, (m, 3) each.
 
     The direction of a distance is that of u, with length 1 where the constraint is satisfied. A
@@ -149,17 +155,19 @@ def _directions(constraint, relative):
     return linear, angular
 
 
-def _residual(model, q, pair, turned=sine_of_rotation):
+def _residual(model: Model, q: np.ndarray, pair: _Pair,
+              turned: Callable[..., np.ndarray] = sine_of_rotation) -> np.ndarray:
     """Return u along the rows minus a plane's distance or a wheel's height, and the rotation.
 
     The residual of a distance L is (u'u - L^2)/(2 L). That of a screw is the lead times the
     rotation beyond the one that belongs to its translation. Sliding rows of rolling have none.
     """
-    constraint, (R, u) = pair.constraint, pair.relative or (None, None)
+    constraint = pair.constraint
     if constraint.is_unanchored:
         return np.zeros(size(constraint))
     if constraint.kind in BETWEEN_COORDINATES:
         return coordinate_residual(model, constraint, q)
+    R, u = pair.relative
     if constraint.kind == 'distance':
         return np.array([(u @ u - constraint.distance ** 2) / (2.0 * constraint.distance)])
     axis = constraint.direction
@@ -175,7 +183,8 @@ def _residual(model, q, pair, turned=sine_of_rotation):
     return np.array(found)
 
 
-def _matrix(model, q, placements, pairs):
+def _matrix(model: Model, q: np.ndarray, placements: WorldPlacements, pairs: Sequence[_Pair]
+            ) -> np.ndarray:
     A = []
     for pair in pairs:
         if pair.constraint.kind in BETWEEN_COORDINATES:
@@ -189,7 +198,8 @@ def _matrix(model, q, placements, pairs):
     return np.array(A).reshape(len(A), model.nv)
 
 
-def _add_columns(block, placements, pair, bodies, sign):
+def _add_columns(block: list[list], placements: WorldPlacements, pair: _Pair, bodies: Iterable[int],
+                 sign: float) -> None:
     """Add the velocities that the joints of these bodies give the point, along the rows."""
     own = [k for k, (body, _) in enumerate(placements.which) if body in bodies]
     turn = placements.turn[:, own]
@@ -201,7 +211,8 @@ def _add_columns(block, placements, pair, bodies, sign):
         add_block(block, slice(0, len(block)), slice(entry, entry + 1), column[:, None])
 
 
-def _gamma(model, q, v, motions, pair):
+def _gamma(model: Model, q: np.ndarray, v: np.ndarray, motions: Sequence[WorldMotion], pair: _Pair
+           ) -> np.ndarray:
     r"""Return the rate of A v at zero joint acceleration.
 
     With all at frame 2's origin, u'' = R1'(a2 - a1 - 2 w1 x (v2 - v1)) and the rate of the
@@ -223,5 +234,5 @@ def _gamma(model, q, v, motions, pair):
     return gamma
 
 
-def _joined(parts):
+def _joined(parts: Iterable[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.zeros(0), *parts])

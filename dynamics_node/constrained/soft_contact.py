@@ -85,13 +85,13 @@ def soft_force(contact: SoftContact, r: np.ndarray, velocity: np.ndarray,
                      np.where(touching[..., None], after, np.nan))
 
 
-def _limited(force, greatest):
+def _limited(force: np.ndarray, greatest: float) -> np.ndarray:
     """Return the force, shortened to the greatest one where it is longer."""
     size = np.linalg.norm(force, axis=-1)
     slips = size > greatest
     return np.where(slips, greatest / np.where(slips, size, 1.0), 1.0)[..., None] * force
 
 
-def _across(vector, n):
+def _across(vector: np.ndarray, n: np.ndarray) -> np.ndarray:
     """Return the part of a vector across the normal."""
     return vector - (vector @ n)[..., None] * n

@@ -1,14 +1,18 @@
 """Compute Baumgarte stabilisation: accelerations that reduce constraint drift."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from dynamics_node.constrained.rows import ConstraintRows
 
+# (alpha, beta) [1/s]; None: the constraints may drift
+Stabilisation: TypeAlias = Sequence[float] | np.ndarray | None
+
 
 def stabilised_gamma(found: ConstraintRows, v: np.ndarray,
-                     stabilisation: Sequence[float] | None = None) -> np.ndarray:
+                     stabilisation: Stabilisation = None) -> np.ndarray:
     r"""Return gamma_s of A a + gamma_s = 0, (m,).
 
     gamma_s = gamma + 2 alpha A v + beta^2 residual: the residual then decays like a damped

@@ -121,7 +121,7 @@ class BlendedPoseSpline:
         """Return the time since the last reference, 0 if there was none [s]."""
         return max(0.0, now - self._requested) if self._requested > -np.inf else 0.0
 
-    def _present_motion(self, frame, now, measured):
+    def _present_motion(self, frame: str, now: float, measured: np.ndarray) -> PoseMotion:
         """Return the PoseMotion that the next reference continues."""
         if frame != self._reference.frame:
             return PoseMotion.still(measured)
@@ -132,7 +132,7 @@ class BlendedPoseSpline:
         away = pose_error(present.pose, measured)
         return present._replace(pose=stepped(present.pose, away - selected.motion @ away))
 
-    def _spline_of(self, reference):
+    def _spline_of(self, reference: TaskReference) -> Spline:
         """Return the Spline of the coordinates of a reference, in seconds after its stamp."""
         v, a, T = reference.twist, reference.acceleration, self._limits.timeout
         still = np.zeros(6)
@@ -144,14 +144,14 @@ class BlendedPoseSpline:
                       [v, speed, still], [a, a, still])
 
 
-def _resting(frame, pose):
+def _resting(frame: str, pose: np.ndarray) -> TaskReference:
     """Return the TaskReference that rests at a pose, all axes controlled by motion."""
     none = np.zeros(6)
     return TaskReference(frame, pose, none, none, none,
                          selection(np.eye(3), np.zeros(6, dtype=bool)), None, None)
 
 
-def _check_speed(reference, limits):
+def _check_speed(reference: TaskReference, limits: PoseLimits) -> None:
     """Refuse a twist beyond the limits, now or at the timeout."""
     later = reference.twist + reference.acceleration * limits.timeout
     for name, part, most, unit in (('linear', slice(3), limits.max_speed, 'm/s (task_max_speed)'),

@@ -103,7 +103,7 @@ class BlendedSpline:
             return motion
         return MotionSample(*(part[self.columns] for part in motion))
 
-    def _requested(self, s):
+    def _requested(self, s: float) -> MotionSample:
         if s < self._first:
             return _accelerated(self._spline.at(float(self._first)), s - self._first)
         return self._spline.at(s)
@@ -123,7 +123,7 @@ class BlendedSpline:
             c *= np.vander(h[:, 0], 6, increasing=True)[:, :, None]   # of s / h instead of s
             yield starts - now + h * FRACTIONS, POWERS @ c, (RATES @ c) / h[:, :, None]
 
-    def _quintics(self, starts):
+    def _quintics(self, starts: np.ndarray) -> np.ndarray:
         """Return the quintic from each start to the next knot, see quintics_from."""
         c = quintics_from(self._spline, np.maximum(starts, self._first))
         early, fading = starts < self._first, starts < self._faded
@@ -134,12 +134,12 @@ class BlendedSpline:
         return c
 
 
-def _accelerated(motion, time):
+def _accelerated(motion: MotionSample, time: float) -> MotionSample:
     q, v, a = motion
     return MotionSample(q + (v + a * time / 2) * time, v + a * time, a)
 
 
-def _stopped(spline, time):
+def _stopped(spline: Spline, time: float) -> Spline:
     """Return the spline, brought to rest after its last point."""
     q, v, a = (part[-1:] for part in (spline.positions, spline.velocities, spline.accelerations))
     if not (v.any() or a.any()):

@@ -20,6 +20,7 @@ import numpy as np
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.closed_dynamics import LARGEST_GAP
 from dynamics_node.constrained.constraint import Constraint
+from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.control.spline import MotionSample
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
@@ -101,7 +102,7 @@ class ClosedLoops:
         v = self._completed(self._closed_rows(closed).A, motion.v, 0.0)
         return MotionSample(closed, v, self.accelerations(closed, v, motion.a))
 
-    def _closed_rows(self, q):
+    def _closed_rows(self, q: np.ndarray) -> ConstraintRows:
         """Return the constraint rows at q, where the loops are closed."""
         found = self._robot.constraint_rows(q, self._still, self._constraints)
         gap = np.abs(found.residual).max(initial=0.0)
@@ -111,7 +112,7 @@ class ClosedLoops:
                                 'joint of the loops is measured, with the right sign and zero')
         return found
 
-    def _free_motions(self, A):
+    def _free_motions(self, A: np.ndarray) -> np.ndarray:
         """Return N, orthonormal, (nv, freedom)."""
         length = np.linalg.norm(A, axis=1, keepdims=True)
         _, s, Vt = np.linalg.svd(A / np.where(length > 0.0, length, 1.0))
@@ -125,13 +126,13 @@ class ClosedLoops:
                                 f'{". " + CONTACTS_NEEDED if floats else ""}')
         return N
 
-    def _uncontrolled_joints(self, N):
+    def _uncontrolled_joints(self, N: np.ndarray) -> list[str]:
         """Return the joints that move in the motion that the motors control least."""
         motion = np.abs(N @ np.linalg.svd(N[self.actuated])[2][-1])
         return [joint.name for joint in self._model.joints
                 if motion[joint.v].max() > 0.1 * motion.max() and not self.actuated[joint.v].all()]
 
-    def _completed(self, A, x, target):
+    def _completed(self, A: np.ndarray, x: np.ndarray, target: np.ndarray | float) -> np.ndarray:
         """Return y with A y + target = 0 and actuated entries nearest to those of x, (nv,)."""
         N = self._free_motions(A)
         particular = -np.linalg.lstsq(A, target + np.zeros(len(A)), rcond=None)[0]

@@ -1,7 +1,8 @@
 """Compute the torque to send from joint state and reference, for one robot, mode and driver."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -100,8 +101,7 @@ class Controller:
             check_support(self.robot)
         if v is None or motion is None:
             raise DynamicsError(f"mode {self.mode} needs v and the reference's motion")
-        q, v, motion = self._checked(q, v, motion)
-        return self._command(self._law, self._driver_law, q, v, motion)
+        return self._command(self._law, self._driver_law, *self._checked(q, v, motion))
 
     def holding_torque(self, q: ArrayLike) -> np.ndarray:
         """Return the torque that holds the arm where it is, that of mode gravity, (nv,).
@@ -162,7 +162,7 @@ class Controller:
         velocity = _floats('v', v, self._shapes[1])
         return np.zeros_like(velocity) + self._terms.friction(velocity)
 
-    def _acceleration_torque(self, q, v, a):
+    def _acceleration_torque(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the torque to send for an acceleration, without friction."""
         return self._command(laws.given_acceleration, laws.gravity, q, v, MotionSample(q, v, a))
 
@@ -175,7 +175,8 @@ class Controller:
         position = _floats('q', q, self._shapes[0])
         return self._law_torque(laws.gravity, self._driver_terms, position, None, None)
 
-    def _command(self, law, driver_law, q, v, motion):
+    def _command(self, law: Callable[..., np.ndarray], driver_law: Callable[..., np.ndarray],
+                 q: np.ndarray, v: np.ndarray | None, motion: Any) -> np.ndarray:
         """Return the torque of a law less what the driver adds."""
         if self._loops is not None and motion is not None:
             # feedforward uses only the reference, so all of it must satisfy the loops
@@ -189,14 +190,16 @@ class Controller:
                                 'not, or they are too large')
         return tau
 
-    def _law_torque(self, law, terms, q, v, motion):
+    def _law_torque(self, law: Callable[..., np.ndarray], terms: TorqueTerms, q: np.ndarray,
+                    v: np.ndarray | None, motion: Any) -> np.ndarray:
         """Return the torque of a law, at the motors where there are loops."""
         tau = law(terms, q, v, motion, self._gains)
         if self._loops is None or not np.isfinite(tau).all():
             return tau
         return self._loops.motor_torques(motion.q if law is laws.feedforward else q, tau)
 
-    def _checked(self, q, v, motion):
+    def _checked(self, q: ArrayLike, v: ArrayLike, motion: Any
+                 ) -> tuple[np.ndarray, np.ndarray, Any]:
         # an array of size 1 must not be broadcast to all joints
         nq, nv = self._shapes
         if self.mode == laws.TASK_SPACE:  # its motion comes from a reference that was checked
@@ -212,13 +215,13 @@ class Controller:
             _floats('motion.a', motion.a, nv))
 
 
-def _floats(name, value, shape):
+def _floats(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == shape:
         return value
     return checks.check_floats(name, value, *shape)
 
 
-def _check_task(robot, gains):
+def _check_task(robot: Robot, gains: object) -> None:
     if robot.loops.constraints:
         raise DynamicsError('mode task_space is for robots without loops: there the motors alone '
                             'do not span the space that a frame moves in')
@@ -230,7 +233,7 @@ def _check_task(robot, gains):
     _check_gains('task_space', gains.posture, robot.nv)
 
 
-def _check_gains(mode, gains, nv):
+def _check_gains(mode: str, gains: object, nv: int) -> None:
     if not isinstance(gains, Gains):
         raise DynamicsError(f'mode {mode} needs gains; see Gains.per_joint, Gains.from_frequency')
     if np.shape(gains.kp) != (nv,) or np.shape(gains.kd) != (nv,):

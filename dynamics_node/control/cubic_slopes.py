@@ -52,13 +52,13 @@ def second_derivatives(times: np.ndarray, values: np.ndarray, slopes: np.ndarray
     return np.vstack([starts, end])
 
 
-def _steps(times, values):
+def _steps(times: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the lengths of the segments, (N - 1,), and their mean slopes, (N - 1, n)."""
     h = np.diff(times)
     return h, np.diff(values, axis=0) / h[:, None]
 
 
-def _inner_rows(h, d):
+def _inner_rows(h: np.ndarray, d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the bands, (3, N), and the right side, (N, n), of the rows of the inner points.
 
     The second derivative is continuous at point k, h_k being the step after it:
@@ -72,7 +72,7 @@ def _inner_rows(h, d):
     return bands, right
 
 
-def _free_end(h, next_h, d, next_d):
+def _free_end(h: float, next_h: float, d: np.ndarray, next_d: np.ndarray) -> np.ndarray:
     """Return the right side of the row of an end; the steps are counted from that end."""
     both = h + next_h
     return ((h + 2.0 * both) * next_h * d + h ** 2 * next_d) / both

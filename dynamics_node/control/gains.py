@@ -98,7 +98,7 @@ def not_negative(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _read_only(values, size):
+def _read_only(values: ArrayLike, size: int) -> np.ndarray:
     values = np.array(np.broadcast_to(values, (size,)))
     values.flags.writeable = False
     return values

@@ -30,6 +30,8 @@ Friction is evaluated at the velocity of the reference in every mode that has on
 Mode gravity has no reference, hence no friction torque: a hand may move the arm.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dynamics_node.control.gains import Gains
@@ -80,11 +82,12 @@ def impedance_with_bias(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion
     return _springs(terms, q, v, motion, gains) + terms.bias(q, v) + terms.friction(motion.v)
 
 
-def _springs(terms, q, v, motion, gains):
+def _springs(terms: TorqueTerms, q: np.ndarray, v: np.ndarray, motion: MotionSample, gains: Gains
+             ) -> np.ndarray:
     return gains.kp * terms.error(q, motion.q) + gains.kd * (motion.v - v)
 
 
-JOINT_MODES = {
+JOINT_MODES: dict[str, Callable[..., np.ndarray]] = {
     'gravity': gravity,
     'feedforward': feedforward,
     'computed_torque': computed_torque,

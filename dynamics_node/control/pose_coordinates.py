@@ -73,7 +73,7 @@ def to_coordinates(origin: np.ndarray, motion: PoseMotion) -> MotionSample:
                         np.concatenate([motion.acceleration[:3], ddphi]))
 
 
-def _left_jacobian(phi, dphi):
+def _left_jacobian(phi: np.ndarray, dphi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return V, (3, 3), and dV/dt dphi, (3,)."""
     t2 = float(phi @ phi)
     if t2 < SERIES * SERIES:

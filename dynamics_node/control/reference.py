@@ -170,7 +170,8 @@ class Reference:
         now = _time('now', now)
         return max(0.0, *(now - spline.end for spline in self._splines))
 
-    def _blended(self, joints, times, parts, start, now, held):
+    def _blended(self, joints: np.ndarray, times: np.ndarray, parts: list[np.ndarray],
+                 start: float, now: float, held: bool) -> BlendedSpline:
         """Return the BlendedSpline of a trajectory that replaces the reference now.
 
         :param parts: positions, velocities, accelerations, as far as they are given.
@@ -192,7 +193,7 @@ class Reference:
                 points = Spline(times, parts[0] - turns, *parts[1:])
         return BlendedSpline.blend(joints, points, start, now, present, limits.blend_time, held)
 
-    def _checked_joints(self, joints):
+    def _checked_joints(self, joints: ArrayLike | None) -> np.ndarray:
         n = len(self._limits.names)
         try:
             array = np.arange(n) if joints is None else np.asarray(joints)
@@ -205,7 +206,7 @@ class Reference:
         return array
 
 
-def _time(name, value):
+def _time(name: str, value: float) -> float:
     if type(value) is float and math.isfinite(value):   # in every control cycle
         return value
     if isinstance(value, (int, float)) and -math.inf < value < math.inf:

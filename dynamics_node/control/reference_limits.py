@@ -84,7 +84,7 @@ class ReferenceLimits(NamedTuple):
             self._refuse('at', joints, times, q, lower, upper)
             self._refuse('moving with', joints, times, v, -fastest, fastest)
 
-    def _allowed(self, joints, q, v):
+    def _allowed(self, joints: np.ndarray, q: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
         """Return the allowed positions and speed of a motion that begins with q, v, (m, k)."""
         fastest = np.fmax(OVERSHOOT * self.max_velocity[joints], np.abs(v[0]))
         fastest[np.isnan(self.max_velocity[joints])] = np.inf
@@ -92,7 +92,8 @@ class ReferenceLimits(NamedTuple):
                   np.maximum(self.upper[joints], q[0]) + ROUNDING, fastest)
         return [np.tile(limit, (len(q), 1)) for limit in limits]   # NumPy broadcasts rows slowly
 
-    def _refuse(self, what, joints, times, values, lower, upper):
+    def _refuse(self, what: str, joints: np.ndarray, times: np.ndarray, values: np.ndarray,
+                lower: np.ndarray, upper: np.ndarray) -> None:
         wrong = (values < lower) | (values > upper)
         if wrong.any():
             row, column, k = np.argwhere(wrong)[0]
@@ -101,7 +102,7 @@ class ReferenceLimits(NamedTuple):
                                 f'limits are [{lower[0, k]:.6g}, {upper[0, k]:.6g}]')
 
 
-def _limits(robot):
+def _limits(robot: Robot) -> np.ndarray:
     """Return lower, upper and max_velocity for each degree of freedom, (3, nv)."""
     limits = np.array(_no_limits(robot.nv))
     for joint in robot.model.joints:
@@ -109,5 +110,5 @@ def _limits(robot):
     return limits
 
 
-def _no_limits(nv):
+def _no_limits(nv: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.full(nv, -np.inf), np.full(nv, np.inf), np.full(nv, np.nan)

@@ -59,7 +59,7 @@ class Spline:
             coefficients = _checked_quintics(times, *points)
         self._store(times, points, coefficients)
 
-    def _store(self, times, points, coefficients):
+    def _store(self, times: np.ndarray, points: MotionSample, coefficients: np.ndarray) -> None:
         self._times, self._starts = times, times.tolist()
         self._points = points
         self._coefficients = coefficients
@@ -103,13 +103,13 @@ class Spline:
         q, v, a = _powers(t - starts[k]).dot(self._coefficients[k])   # faster than @
         return MotionSample(q, v, a)
 
-    def _at_rest(self, t):
+    def _at_rest(self, t: float) -> MotionSample:
         if not math.isfinite(t):
             raise DynamicsError(f't is {t}; expected a finite time [s]')
         q = self._points.q[0 if t < self._starts[0] else -1]
         return MotionSample(q.copy(), np.zeros_like(q), np.zeros_like(q))
 
-    def _at_many(self, t):
+    def _at_many(self, t: np.ndarray) -> MotionSample:
         outside = (t < self._starts[0]) | (t > self._starts[-1])
         t = np.clip(t, self._starts[0], self._starts[-1])
         k = np.searchsorted(self._times, t, side='right') - 1
@@ -178,9 +178,10 @@ def times_between(times: ArrayLike, period: float) -> np.ndarray:
     return np.setdiff1d(np.arange(times[0], times[-1], period), times)
 
 
-def _completed(times, p, v=None, a=None):
+def _completed(times: np.ndarray, p: np.ndarray, v: np.ndarray | None = None,
+               a: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the velocities and accelerations at the points, see Spline."""
-    if a is not None:
+    if v is not None and a is not None:
         return v, a
     if len(times) == 1:
         return np.zeros_like(p) if v is None else v, np.zeros_like(p)
@@ -193,7 +194,7 @@ def _completed(times, p, v=None, a=None):
         return np.full_like(p, np.nan), np.full_like(p, np.nan)
 
 
-def _checked_quintics(times, p, v, a):
+def _checked_quintics(times: np.ndarray, p: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Return c_kj, (N, 6, n): per segment, and for the last point itself."""
     c = np.empty((len(times), 6, p.shape[1]))
     for first in range(0, len(times), BLOCK):
@@ -203,7 +204,7 @@ def _checked_quintics(times, p, v, a):
     return c
 
 
-def _quintics(times, p, v, a):
+def _quintics(times: np.ndarray, p: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Return c_kj of some points, (N, 6, n): per segment, and for the last point itself.
 
     D, V / h and A / h^2 are q, v and a at the end of a segment less the part of c0, c1, c2. So
@@ -222,7 +223,7 @@ def _quintics(times, p, v, a):
     return c
 
 
-def _check_bounded(first, times, coefficients):
+def _check_bounded(first: int, times: np.ndarray, coefficients: np.ndarray) -> None:
     # |q| in a segment is at most sum |c_j| h^j, |v| and |a| the same sums of the derivatives.
     h = np.diff(times, append=times[-1])
     bound = _rows(_powers(h)) @ np.abs(coefficients)
@@ -245,7 +246,7 @@ def shifted(c: np.ndarray, d: np.ndarray) -> np.ndarray:
     return c
 
 
-def _powers(s):
+def _powers(s: np.ndarray | float) -> np.ndarray:
     """Return the powers of s and their first and second derivatives, (3, 6) or (3, 6, T)."""
     s2 = s * s
     s3 = s2 * s
@@ -256,6 +257,6 @@ def _powers(s):
                      [zero, zero, 2.0 * one, 6.0 * s, 12.0 * s2, 20.0 * s3]])
 
 
-def _rows(powers):
+def _rows(powers: np.ndarray) -> np.ndarray:
     """Return (T, 3, 6) of (3, 6, T), in an order of the memory that BLAS multiplies."""
     return np.ascontiguousarray(np.moveaxis(powers, -1, 0))

@@ -157,7 +157,7 @@ def within_speed(space: Consistent, rows: TaskRows, fastest: np.ndarray) -> Cons
     return consistent(rows.jacobian, rows.inverse, rows.reference, below)
 
 
-def _decoupled(inertia, force):
+def _decoupled(inertia: np.ndarray, force: np.ndarray) -> np.ndarray:
     """Return the inertia with no coupling between rows of motion and of force."""
     return np.where(force[:, None] == force, inertia, 0.0)
 

@@ -9,6 +9,7 @@ from dynamics_node.checks import check_reals, finite
 from dynamics_node.control.gains import six_gains
 from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
+from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 from dynamics_node.spatial import so3
@@ -89,15 +90,15 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
     seen = not (isinstance(seen_from, str) and seen_from == '')
     if seen and not isinstance(seen_from, np.ndarray):
         _check_frame('header.frame_id', model, seen_from)
-    force_axes, free_axes = _six_booleans(force_axes=force_axes, free_axes=free_axes)
-    _check_controlled(force_axes, free_axes)
+    forces, free = _six_booleans(force_axes=force_axes, free_axes=free_axes)
+    _check_controlled(forces, free)
     pose = np.eye(4)
     pose[:3, 3] = finite('pose.position', position, (3,))
     pose[:3, :3] = _rotation('pose.orientation', orientation)
     vectors = [finite(name, value, (6,)) for name, value in (
         ('twist', twist), ('acceleration', acceleration), ('wrench', wrench))]
     C = _rotation('axes', axes)
-    _refuse_contradiction(C, force_axes, free_axes, *vectors)
+    _refuse_contradiction(C, forces, free, *vectors)
     if seen:
         base = (finite('seen_from', seen_from, (4, 4)) if isinstance(seen_from, np.ndarray)
                 else robot.frame_pose(q, seen_from))
@@ -105,24 +106,24 @@ def task_reference(robot: Robot, q: ArrayLike, frame: str, position: ArrayLike,
         pose, C = base @ pose, R @ C
         vectors = [np.concatenate([R @ each[:3], R @ each[3:]]) for each in vectors]
     return TaskReference(
-        frame, pose, vectors[0], vectors[1], vectors[2], selection(C, force_axes, free_axes),
+        frame, pose, vectors[0], vectors[1], vectors[2], selection(C, forces, free),
         _six_or_none('stiffness', stiffness), _six_or_none('damping', damping))
 
 
-def _six_or_none(name, values):
+def _six_or_none(name: str, values: ArrayLike) -> np.ndarray | None:
     """Return six numbers, None for an empty list."""
-    values = check_reals(name, values, ('k',))
-    return six_gains(name, values) if len(values) else None
+    array = check_reals(name, values, ('k',))
+    return six_gains(name, array) if len(array) else None
 
 
-def _check_frame(what, model, frame):
+def _check_frame(what: str, model: Model, frame: str) -> None:
     try:
         model.frame(frame)
     except UnknownName as error:
         raise DynamicsError(f'{what}: {error}') from error
 
 
-def _rotation(name, quaternion):
+def _rotation(name: str, quaternion: ArrayLike) -> np.ndarray:
     quaternion = finite(name, quaternion, (4,))
     norm = np.linalg.norm(quaternion)
     if not abs(norm - 1.0) <= UNIT_QUATERNION:
@@ -130,7 +131,7 @@ def _rotation(name, quaternion):
     return so3.from_quaternion(quaternion / norm)
 
 
-def _six_booleans(**named):
+def _six_booleans(**named: ArrayLike) -> list[np.ndarray]:
     """Return each as an array of six booleans."""
     arrays = []
     for name, value in named.items():
@@ -144,7 +145,7 @@ def _six_booleans(**named):
     return arrays
 
 
-def _check_controlled(force_axes, free_axes):
+def _check_controlled(force_axes: np.ndarray, free_axes: np.ndarray) -> None:
     both = np.flatnonzero(force_axes & free_axes)
     if both.size:
         k = int(both[0])
@@ -155,7 +156,8 @@ def _check_controlled(force_axes, free_axes):
                             'controlled')
 
 
-def _refuse_contradiction(C, force_axes, free_axes, twist, acceleration, wrench):
+def _refuse_contradiction(C: np.ndarray, force_axes: np.ndarray, free_axes: np.ndarray,
+                          twist: np.ndarray, acceleration: np.ndarray, wrench: np.ndarray) -> None:
     """Refuse a motion or a force along an axis that is not controlled that way."""
     still = force_axes | free_axes
     for name, vector, ignored in (('wrench', wrench, ~force_axes), ('twist', twist, still),

@@ -95,7 +95,7 @@ class TorqueTerms:
             self._references[frame] = reference_inertia(self.robot.model, [frame])
         return self._references[frame]
 
-    def _with_gravity_scaled(self, tau, q):
+    def _with_gravity_scaled(self, tau: np.ndarray, q: np.ndarray) -> np.ndarray:
         if self._gravity_scale is None:
             return tau
         return tau + (self._gravity_scale - 1.0) * self.robot.gravity_torque(q)

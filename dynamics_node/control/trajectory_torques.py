@@ -1,5 +1,6 @@
 """Compute the torques of a trajectory, their margins, first saturation and greatest payload."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,8 @@ def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLik
     return TrajectoryTorques(effort, limit, peak, limit - peak, dof, time, payload)
 
 
-def _states(robot, times, q, v, a):
+def _states(robot: Robot, times: np.ndarray, q: ArrayLike, v: ArrayLike, a: ArrayLike
+            ) -> list[np.ndarray]:
     """Return q, v, a, one row for each time."""
     states = {name: checks.check_array(name, value, size) for name, value, size in (
         ('q', q, robot.nq), ('v', v, robot.nv), ('a', a, robot.nv))}
@@ -73,7 +75,7 @@ def _states(robot, times, q, v, a):
     return [np.broadcast_to(state, (len(times), state.shape[-1])) for state in states.values()]
 
 
-def _effort_limit(robot, effort_limits):
+def _effort_limit(robot: Robot, effort_limits: ArrayLike | None) -> np.ndarray:
     if effort_limits is None:
         return robot.model.max_effort
     limit = np.array(checks.check_floats('effort_limits', effort_limits, robot.nv))
@@ -84,7 +86,8 @@ def _effort_limit(robot, effort_limits):
     return limit
 
 
-def _first_saturation(times, effort, limit):
+def _first_saturation(times: np.ndarray, effort: np.ndarray, limit: np.ndarray
+                      ) -> tuple[int, float]:
     """Return (dof, time) of the first effort beyond its limit; of several, the worst in ratio."""
     exceeded = np.abs(effort) > limit  # never, where it is unknown
     rows = np.flatnonzero(exceeded.any(axis=1))
@@ -95,11 +98,13 @@ def _first_saturation(times, effort, limit):
     return int(ratio.argmax()), float(times[first])
 
 
-def _efforts(robot, states, closed):
-    return motor_efforts(robot, *states) if closed else robot.inverse_dynamics(*states)
+def _efforts(robot: Robot, states: Sequence[np.ndarray], closed: bool) -> np.ndarray:
+    q, v, a = states
+    return motor_efforts(robot, q, v, a) if closed else robot.inverse_dynamics(q, v, a)
 
 
-def _per_kilogram(robot, states, closed, effort, frame, com):
+def _per_kilogram(robot: Robot, states: Sequence[np.ndarray], closed: bool, effort: np.ndarray,
+                  frame: str, com: ArrayLike) -> np.ndarray:
     """Return d, the additional effort per kilogram at the payload's point, (N, nv)."""
     com = finite('payload_com', com, (3,))
     name = 'probe' + ''.join(robot.payloads)  # longer than any other name: replaces none
@@ -107,7 +112,7 @@ def _per_kilogram(robot, states, closed, effort, frame, com):
     return (_efforts(loaded, states, closed) - effort) / PROBE
 
 
-def _greatest_payload(effort, limit, d):
+def _greatest_payload(effort: np.ndarray, limit: np.ndarray, d: np.ndarray) -> float:
     if (np.abs(effort) > limit).any():
         return 0.0
     bounded = ~np.isnan(limit) & (np.abs(d) > LEAST_EFFECT)

@@ -18,6 +18,7 @@ from dynamics_node.control.whole_body_reference import (
 )
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.robot.robot import Robot
+from dynamics_node.task_space.whole_body import WholeBody
 
 WHOLE_BODY = 'whole_body'
 # Joint states in a row without a solution after which this is an error: one failure of the solver
@@ -61,7 +62,7 @@ class WholeBodyController(Controller):
         :raise DynamicsError: an argument is wrong, or MOST_FAILURES states had no solution.
         """
         found = self._solved(q, v, motion)
-        if found.status == 'solved':
+        if found.status == 'solved' and found.torque is not None:
             self._failures = 0
             return found.torque
         self._failures += 1
@@ -79,7 +80,7 @@ class WholeBodyController(Controller):
         if found.status != 'solved':
             raise DynamicsError(_failure(found))
 
-    def _solved(self, q, v, motion):
+    def _solved(self, q: ArrayLike, v: Any, motion: Any) -> WholeBody:
         """Return the WholeBody of a reference."""
         if not isinstance(motion, WholeBodyReference):
             raise DynamicsError(f'motion is {shown(motion)}; mode whole_body needs a '
@@ -89,7 +90,7 @@ class WholeBodyController(Controller):
                                       constraints=self._constraints, bounds=motion.bounds)
 
 
-def _failure(found):
+def _failure(found: WholeBody) -> str:
     """Return why a WholeBody has no torque."""
     if found.status == 'infeasible':
         return f'these cannot be fulfilled together: {", ".join(found.conflict)}'

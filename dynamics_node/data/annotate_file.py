@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from dynamics_node.data.joint_values import (
     times_of,
 )
 from dynamics_node.data.motion import MARKS, MEMORY, filtered_motion, invalid_positions
-from dynamics_node.data.quantities import QUANTITIES, RowQuantities, added_columns
+from dynamics_node.data.quantities import QUANTITIES, AddedColumn, RowQuantities, added_columns
 from dynamics_node.data.result_file import (
     check_names_of,
     marks_field,
@@ -28,7 +29,7 @@ from dynamics_node.data.result_file import (
 from dynamics_node.data.settings import MARKS_COLUMN, AnnotationSettings, metadata_of
 from dynamics_node.data.sources import SourceFile
 from dynamics_node.errors import DynamicsError
-from dynamics_node.observer.effort_meaning import meaning_of
+from dynamics_node.observer.effort_meaning import Meaning, meaning_of
 from dynamics_node.robot.dispatch import WORTH_WAITING
 from dynamics_node.robot.robot import Robot
 
@@ -55,6 +56,10 @@ class MeasuredRows(NamedTuple):
         return MeasuredRows(None, self.q[rows], None, self.time[rows], self.episode[rows])
 
 
+# rows before the window, those of the window, rows after it
+Window: TypeAlias = tuple[MeasuredRows, MeasuredRows, MeasuredRows]
+
+
 def annotate_file(robot: Robot, settings: AnnotationSettings, source: str, target: str
                   ) -> dict[str, Any]:
     """Write the annotated copy of a file; return its counts: rows, episodes, marks.
@@ -70,7 +75,8 @@ def annotate_file(robot: Robot, settings: AnnotationSettings, source: str, targe
         opened.close()
 
 
-def _annotate(robot, settings, opened, source, target):
+def _annotate(robot: Robot, settings: AnnotationSettings, opened: SourceFile, source: str,
+              target: Path) -> dict[str, int]:
     check_columns(settings, opened.schema)
     added = added_columns(robot, settings.columns)
     dtype = number_type(settings.precision,
@@ -99,7 +105,8 @@ def check_columns(settings: AnnotationSettings, schema: pa.Schema) -> None:
                    [settings.prefix + name for name in (*settings.columns, MARKS_COLUMN)])
 
 
-def _schema(robot, settings, schema, added, dtype):
+def _schema(robot: Robot, settings: AnnotationSettings, schema: pa.Schema,
+            added: Sequence[AddedColumn], dtype: np.dtype) -> pa.Schema:
     metadata = metadata_of(robot, settings)
     fields = []
     for column in added:
@@ -111,7 +118,7 @@ def _schema(robot, settings, schema, added, dtype):
     return result_schema(schema, settings.keep, fields, metadata)
 
 
-def _windows(robot, settings, opened):
+def _windows(robot: Robot, settings: AnnotationSettings, opened: SourceFile) -> Iterator[Window]:
     """Yield (rows before the window, rows of the window, rows after it) for each window of a file.
 
     The filter also needs `margin_rows` rows on both sides; rows farther away have no effect.
@@ -119,7 +126,9 @@ def _windows(robot, settings, opened):
     margin = margin_rows(settings, opened)
     found = _measured(robot, settings, opened.batches(max(ROWS, 4 * margin)))
     own = next(found, None)
-    before = None if own is None else own.ends(slice(0, 0))
+    if own is None:
+        return
+    before = own.ends(slice(0, 0))
     while own is not None:
         after = next(found, None)
         yield before, own, own.ends(slice(0, 0)) if after is None else after.ends(slice(margin))
@@ -150,7 +159,8 @@ def usual_step(mapping: ColumnMapping, opened: SourceFile) -> float:
     return float(np.median(steps))
 
 
-def _measured(robot, settings, batches):
+def _measured(robot: Robot, settings: AnnotationSettings, batches: Iterable[pa.RecordBatch]
+              ) -> Iterator[MeasuredRows]:
     mapping, first, origin = settings.mapping, 0, None
     effort = mapping.effort if _needs_effort(settings) else None
     for batch in batches:
@@ -166,11 +176,13 @@ def _measured(robot, settings, batches):
         first += n
 
 
-def _needs_effort(settings):
+def _needs_effort(settings: AnnotationSettings) -> bool:
     return any(QUANTITIES[name].effort for name in settings.columns if name in QUANTITIES)
 
 
-def _computed(robot, settings, added, meaning, window, dtype):
+def _computed(robot: Robot, settings: AnnotationSettings, added: Sequence[AddedColumn],
+              meaning: Meaning | None, window: Window, dtype: np.dtype
+              ) -> tuple[dict[AddedColumn, np.ndarray], np.ndarray]:
     """Return ({column: values of the rows, of the type to be written}, their marks)."""
     before, own, _ = window
     n = len(own.time)
@@ -178,23 +190,24 @@ def _computed(robot, settings, added, meaning, window, dtype):
     bad = invalid_positions(own.q)
     marks = np.where(bad, MARKS['no_position'], 0).astype(np.uint8)
     marks[_outside(robot, own.q)] |= MARKS['outside_limits']
-    states = [(bad, own.q)]
-    unknown = absent = None
+    states = {'recorded': (bad, own.q)}
+    unknown = absent = np.zeros(n, dtype=bool)
     if settings.cutoff is not None:
-        motion = filtered_motion(*(_joined(window, name) for name in ('time', 'q', 'episode')),
-                                 settings.cutoff, settings.mapping.rate)
+        motion = filtered_motion(_joined(window, 'time'), _joined(window, 'q'),
+                                 _joined(window, 'episode'), settings.cutoff, settings.mapping.rate)
         marks |= motion.marks[rows]
         unknown = np.isnan(motion.v[rows, 0])
-        states += [(unknown, x[rows]) for x in motion[:3]]
+        states |= {name: (unknown, x[rows]) for name, x in zip(('q', 'v', 'a'), motion[:3])}
     if own.effort is not None:
         absent = ~np.isfinite(own.effort).all(axis=1)
         marks[absent] |= MARKS['no_effort']
-        states.append((absent, own.effort))
+        states['effort'] = absent, own.effort
     values = {column: np.empty((n, column.size), dtype) for column in added}
     for first in range(0, n, BLOCK):
         block = slice(first, first + BLOCK)
-        found = RowQuantities(robot, *(_zero_where(lost[block], x[block]) for lost, x in states),
-                              meaning=meaning)
+        arrays: dict[str, Any] = {name: _zero_where(lost[block], x[block])
+                                  for name, (lost, x) in states.items()}
+        found = RowQuantities(robot, **arrays, meaning=meaning)
         for column, result in values.items():
             result[block] = column.values(found)
     for column, result in values.items():
@@ -206,7 +219,7 @@ def _computed(robot, settings, added, meaning, window, dtype):
     return values, marks
 
 
-def _await_kernels(robot, added, meaning):
+def _await_kernels(robot: Robot, added: Sequence[AddedColumn], meaning: Meaning | None) -> None:
     """Wait for kernels, by computing many rows: results of NumPy would differ in the last bits."""
     q = np.zeros((WORTH_WAITING, robot.nv))
     rows = RowQuantities(robot, q, q, q, q, q, meaning)
@@ -214,7 +227,7 @@ def _await_kernels(robot, added, meaning):
         column.values(rows)
 
 
-def _keep_freed_memory():
+def _keep_freed_memory() -> None:
     """Let the C library keep freed arrays for the next ones, which saves a third of the time.
 
     Otherwise it returns large arrays to the system, and new ones get their pages one by one. glibc
@@ -223,26 +236,27 @@ def _keep_freed_memory():
     np.empty(KEPT, dtype=np.uint8)   # is freed at once
 
 
-def _joined(window, name):
+def _joined(window: Window, name: str) -> np.ndarray:
     parts = [getattr(each, name) for each in window]
     return np.concatenate([x.T for x in parts], axis=-1).T   # memory stays column by column
 
 
-def _zero_where(bad, x):
+def _zero_where(bad: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return rows in one piece of memory, zero where they are bad."""
     if bad.any():
         x = np.where(bad[:, None], 0.0, x)
     return np.ascontiguousarray(x)
 
 
-def _outside(robot, q):
+def _outside(robot: Robot, q: np.ndarray) -> np.ndarray:
     joints = [robot.model.joint(name) for name in robot.joint_names]
     low = np.array([joint.lower for joint in joints]) - BEYOND
     high = np.array([joint.upper for joint in joints]) + BEYOND
-    return ((q < low) | (q > high)).any(axis=1)   # NaN is marked already
+    return np.any((q < low) | (q > high), axis=1)   # NaN is marked already
 
 
-def _count(counts, marks, episode, last):
+def _count(counts: dict[str, int], marks: np.ndarray, episode: np.ndarray, last: int | None
+           ) -> None:
     counts['rows'] += len(marks)
     counts['episodes'] += int((episode[1:] != episode[:-1]).sum()) + int(
         last is None or episode[0] != last)

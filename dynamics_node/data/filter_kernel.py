@@ -11,7 +11,7 @@ once for all cutoffs, and cached on the disk. Where there are no kernels, SciPy 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,7 +72,8 @@ def zero_phase(parts: Sequence[np.ndarray], rate: float, cutoff: float) -> list[
     return [y[edge:stop - edge] for y, edge, stop in zip(rows, edges, stops)]
 
 
-def _run(function, blocks, first, rest):
+def _run(function: Callable, blocks: Iterable[np.ndarray], first: np.ndarray, rest: np.ndarray
+         ) -> Iterator[np.ndarray]:
     """Yield the filtered blocks; the filter is at rest in the first sample."""
     state = first[:, None] * rest
     for block in blocks:
@@ -80,7 +81,7 @@ def _run(function, blocks, first, rest):
         yield y
 
 
-def _hold_last(blocks, stops, columns):
+def _hold_last(blocks: Sequence[np.ndarray], stops: Sequence[int], columns: int) -> None:
     """Write the last sample of each part into all samples after it.
 
     A filter at rest there is at rest in the last sample too, so the backward passes of all parts
@@ -98,20 +99,20 @@ def _hold_last(blocks, stops, columns):
 
 
 @lru_cache(maxsize=16)
-def _sections(rate, cutoff):
+def _sections(rate: float, cutoff: float) -> Sections | None:
     """Return the Sections, None if a kernel cannot be made."""
-    kernels = [_kernel(backwards) for backwards in (False, True)]
-    if None in kernels:
+    forwards, backwards = _kernel(False), _kernel(True)
+    if forwards is None or backwards is None:
         return None
     coefficients, rest = sections_of(rate, cutoff)
     uniform = np.ascontiguousarray(coefficients[:, [0, 1, 2, 4, 5]])   # the fourth is 1
-    return Sections(*(_function(kernel, backwards, uniform)
-                      for kernel, backwards in zip(kernels, (False, True))), rest.ravel())
+    return Sections(_function(forwards, False, uniform), _function(backwards, True, uniform),
+                    rest.ravel())
 
 
-def _function(kernel, backwards, coefficients):
+def _function(kernel: Kernel, backwards: bool, coefficients: np.ndarray) -> Caller:
     """Return the compiled function of a block, with NumPy for numbers that are not finite."""
-    def in_numpy(x, state):
+    def in_numpy(x: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         y, after = _filtered(x.T, state.T, coefficients, backwards)[:2]
         return y.T.copy(), after.T.copy()
     return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
@@ -128,7 +129,7 @@ def _kernel(backwards: bool) -> Kernel | None:
         return None
 
 
-def _made(backwards):
+def _made(backwards: bool) -> Kernel | None:
     """Return the kernel from the cache if it is there and valid, else compiled.
 
     :return: None if the machine code gives other results than its program.
@@ -155,15 +156,16 @@ def _made(backwards):
     return kernel
 
 
-def _filtered(x, state, coefficients, backwards):
+def _filtered(x: np.ndarray, state: np.ndarray, coefficients: np.ndarray, backwards: bool
+              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (samples of a block, state after it, no margins); direct form II, transposed."""
-    state, found = list(state), []
+    at, found = list(state), []
     for value in x[::-1] if backwards else x:
         for k, (b0, b1, b2, a1, a2) in enumerate(coefficients):
-            y = b0 * value + state[2 * k]
-            state[2 * k] = b1 * value - a1 * y + state[2 * k + 1]
-            state[2 * k + 1] = b2 * value - a2 * y
+            y = b0 * value + at[2 * k]
+            at[2 * k] = b1 * value - a1 * y + at[2 * k + 1]
+            at[2 * k + 1] = b2 * value - a2 * y
             value = y
         found.append(value)
-    return (np.array(found[::-1] if backwards else found), np.array(state),
+    return (np.array(found[::-1] if backwards else found), np.array(at),
             np.array([], dtype=object))

@@ -75,7 +75,7 @@ def read_parquet(path: str | os.PathLike) -> RawRecording:
     return recording_of_table(path, table.column_names, np.column_stack(columns))
 
 
-def _content(path):
+def _content(path: str | os.PathLike) -> bytes:
     try:
         return read_file(path, MAX_BYTES)
     except FileError as error:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,14 +59,14 @@ def read_bag(path: str | PathLike, topic: str = '/joint_states') -> RawRecording
                             f'({type(error).__name__}); {EXPECTED}') from error
 
 
-def _check_files(path):
+def _check_files(path: Path) -> None:
     """Refuse files that rosbags would block on or fail to read."""
     if not os.path.isdir(path):
         _check_storage(path)
         return
     metadata = path / 'metadata.yaml'
     try:
-        found = load_yaml(read_text(metadata, MAX_METADATA), MAX_VALUES)
+        found: Any = load_yaml(read_text(metadata, MAX_METADATA), MAX_VALUES)
         names = [Path(name).name for name in
                  found['rosbag2_bagfile_information']['relative_file_paths']]
     except FileError:
@@ -78,13 +79,13 @@ def _check_files(path):
         _check_storage(path / name)
 
 
-def _check_storage(path):
+def _check_storage(path: Path) -> None:
     if set(str(path)) & URI:
         raise FileError(path, f'its path has one of the characters {" ".join(sorted(URI))}')
     check_file(path, MAX_BYTES)
 
 
-def _connections(path, reader, topic):
+def _connections(path: Path, reader: Any, topic: str) -> list:
     chosen = [c for c in reader.connections if c.topic == topic and c.msgtype == JOINT_STATE]
     if not chosen:
         known = sorted({c.topic for c in reader.connections if c.msgtype == JOINT_STATE})
@@ -93,9 +94,9 @@ def _connections(path, reader, topic):
     return chosen
 
 
-def _series(reader, connections):
+def _series(reader: Any, connections: Sequence) -> dict[tuple[str, ...], tuple[list, list, list]]:
     """Return {names: [times in header, times of arrival, rows of position, velocity, effort]}."""
-    series = {}
+    series: dict[tuple[str, ...], tuple[list, list, list]] = {}
     for k, (connection, arrival, data) in enumerate(reader.messages(connections=connections)):
         if k == MAX_MESSAGES:
             raise DynamicsError(f'the bag has more than {MAX_MESSAGES} joint states; record less, '
@@ -151,7 +152,7 @@ def _in_time(parts: Sequence[JointSeries]) -> JointSeries:
     return time[order], np.concatenate([rows for _, rows in parts])[order]
 
 
-def _at(base, time, rows):
+def _at(base: np.ndarray, time: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the rows interpolated to other times, (len(base), 3); NaN in gaps and outside."""
     if np.array_equal(base, time):
         return rows
@@ -166,7 +167,7 @@ def _at(base, time, rows):
     return np.where(inside & near, between, np.nan)
 
 
-def _exact(base, time, rows):
+def _exact(base: np.ndarray, time: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the rows at identical stamps, NaN elsewhere: without interpolation."""
     found = dict(zip(time.tolist(), rows))
     missing = np.full(3, np.nan)

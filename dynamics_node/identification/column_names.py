@@ -55,7 +55,7 @@ def recording_of_table(source: object, header: Sequence[str], table: np.ndarray)
                             'of any other; each joint with a motor needs it')
     table = np.column_stack([table, np.full(len(table), np.nan)])
 
-    def columns(quantity):   # the last column of the table is NaN
+    def columns(quantity: str) -> np.ndarray:   # the last column of the table is NaN
         return table[:, [places.get((joint, quantity), -1) for joint in joints]]
     measured = all((joint, 'velocity') in places for joint in joints)
     raw = raw_recording(joints, table[:, time], columns('position'), columns('effort'),
@@ -63,9 +63,11 @@ def recording_of_table(source: object, header: Sequence[str], table: np.ndarray)
     return raw._replace(currents=currents)
 
 
-def _places(source, header):
+def _places(source: object, header: Sequence[str]
+            ) -> tuple[dict[tuple[str, str], int], int | None]:
     """Return ({(joint, quantity): column}, column of the time or None)."""
-    places, time = {}, None
+    places: dict[tuple[str, str], int] = {}
+    time = None
     for k, name in enumerate(header):
         match = next(filter(None, (pattern.fullmatch(name) for pattern in PATTERNS)), None)
         if name.lower() in TIMES:

@@ -96,7 +96,7 @@ def prior_of_scales(layout: ParameterLayout, values: np.ndarray, scales: np.ndar
 def joint_scales(layout: ParameterLayout, recording: Recording,
                  loops: LoopMotion | None = None) -> np.ndarray:
     """Return for each joint parameter the value that alone would explain the joint's torque."""
-    def rms(x):
+    def rms(x: np.ndarray) -> np.ndarray:
         return np.maximum(np.sqrt(np.mean(x ** 2, axis=0)), 1e-6)
 
     own = list(layout.dofs)
@@ -113,7 +113,7 @@ def joint_scales(layout: ParameterLayout, recording: Recording,
     return np.concatenate([joints, motors])
 
 
-def _metric(ten, masses):
+def _metric(ten: np.ndarray, masses: float) -> np.ndarray:
     """Return A with |A dpi|^2 = |U0^-1 dP U0^-T|^2 / 4 + (dm / (masses m0))^2, (10, 10)."""
     inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(ten)))
     body = 0.5 * (TWICE * (inverse @ UNITS @ inverse.T)[:, UPPER[0], UPPER[1]]).T
@@ -164,7 +164,8 @@ def fitted_parameters(layout: ParameterLayout, data: np.ndarray) -> np.ndarray:
     return np.flatnonzero(fitted & ~layout.known)
 
 
-def _problem(layout, prior, free, A):
+def _problem(layout: ParameterLayout, prior: Prior, free: np.ndarray, A: np.ndarray
+             ) -> tuple[ConsistentSet, np.ndarray]:
     """Return (ConsistentSet, start) in coordinates w = A (pi - values) of the free parameters."""
     by = np.zeros((layout.size, len(free)))
     by[free] = np.linalg.inv(A)

@@ -56,7 +56,7 @@ def coupled_motors(robot: Robot, transmission: Transmission | None) -> tuple[Cou
     return tuple(motors)
 
 
-def _is_prismatic(robot, dof):
+def _is_prismatic(robot: Robot, dof: int) -> bool:
     return any(joint.kind == 'prismatic' and joint.v.start == dof for joint in robot.model.joints)
 
 

@@ -58,13 +58,13 @@ def coupled_pairs(robot: Robot, base: BaseParameters, recording: Recording,
     return list(pairs.values())
 
 
-def _means(x, size):
+def _means(x: np.ndarray, size: int) -> np.ndarray:
     """Return the means over blocks of `size` rows."""
     count = len(x) // size
     return x[:count * size].reshape(count, size, -1).mean(axis=1)
 
 
-def _explained(own, left, sign):
+def _explained(own: np.ndarray, left: np.ndarray, sign: np.ndarray) -> float:
     """Return the share of the squared residual that `sign` explains, 0 if not significant."""
     Q = np.linalg.qr(own)[0]
     left, sign = left - Q @ (Q.T @ left), sign - Q @ (Q.T @ sign)

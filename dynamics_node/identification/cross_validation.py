@@ -52,7 +52,7 @@ def cross_validate(base: BaseParameters, fit: LinearFit, prior: Prior) -> CrossV
                            _significance(before.mean(axis=1) - squares[:, best].mean(axis=1)))
 
 
-def _significance(falls):
+def _significance(falls: np.ndarray) -> float:
     """Return t of numbers whose mean is positive by chance or not; +-inf without a deviation."""
     mean, error = falls.mean(), falls.std(ddof=1) / np.sqrt(len(falls))
     if error == 0.0:
@@ -60,7 +60,7 @@ def _significance(falls):
     return float(mean / error)
 
 
-def _errors(base, fit, prior, k):
+def _errors(base: BaseParameters, fit: LinearFit, prior: Prior, k: int) -> list[np.ndarray]:
     """Return the mean squares of part k, predicted by the other parts, (factors, rows)."""
     others = merged_factors(base, [*fit.parts[:k], *fit.parts[k + 1:]])
     problem = weighted_problem(base, others, fit.noise.effective)

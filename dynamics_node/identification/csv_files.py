@@ -20,8 +20,9 @@ import io
 import itertools
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def read_csv(path: str | os.PathLike, columns: Sequence[str] = ()) -> RawRecordi
 
 
 @contextmanager
-def _lines(path):
+def _lines(path: str | os.PathLike) -> Iterator[TextIO]:
     """Open a file as lines of text; raise a DynamicsError if it cannot be read."""
     try:
         with open_file(path, MAX_BYTES) as file:
@@ -78,7 +79,7 @@ def _lines(path):
         raise DynamicsError(f'{path} cannot be read: its compressed content is damaged') from error
 
 
-def _delimiter(line):
+def _delimiter(line: str) -> str | None:
     """Return the delimiter of cells in a line; None for blanks."""
     return next((mark for mark in ';\t,' if mark in line), None)
 
@@ -99,7 +100,8 @@ def write_table(path: str | os.PathLike, header: Sequence[str], rows: np.ndarray
         writer.writerows(rows.tolist())    # repr of a float: the shortest exact text
 
 
-def _numbers(path, width, delimiter, skipped):
+def _numbers(path: str | os.PathLike, width: int, delimiter: str | None, skipped: int
+             ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return (all lines but the first `skipped` as numbers, notes); an empty cell is NaN."""
     options = {'delimiter': delimiter, 'ndmin': 2, 'comments': None}
     try:
@@ -117,9 +119,10 @@ def _numbers(path, width, delimiter, skipped):
             raise DynamicsError(f'{path} {reason}; {EXPECTED}') from error
 
 
-def _loaded(path, width, delimiter, skipped, options):
+def _loaded(path: str | os.PathLike, width: int, delimiter: str | None, skipped: int,
+            options: Mapping[str, Any]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return (numbers, notes) of a file that is read by np.loadtxt."""
-    notes = []
+    notes: list[str] = []
     with _lines(path) as lines:
         rows = _whole_lines(path, lines, width, delimiter, skipped, notes)
         first = next(rows, None)
@@ -132,7 +135,8 @@ def _loaded(path, width, delimiter, skipped, options):
     return table, tuple(notes)
 
 
-def _whole_lines(path, lines, width, delimiter, skipped, notes):
+def _whole_lines(path: str | os.PathLike, lines: TextIO, width: int, delimiter: str | None,
+                 skipped: int, notes: list[str]) -> Iterator[str]:
     """Yield the lines of a table; the last one only if it has all cells, else add a note."""
     for _ in range(skipped):
         lines.readline(LONGEST_LINE)
@@ -164,10 +168,10 @@ class _Cells:
     :ivar refusal: the place of a cell that is not a number; '' if there is none.
     """
 
-    def __init__(self, width, skipped):
+    def __init__(self, width: int, skipped: int) -> None:
         self.refusal, self._width, self._first, self._count = '', width, skipped + 1, 0
 
-    def __call__(self, cell):
+    def __call__(self, cell: str) -> float:
         row, column = divmod(self._count, self._width)
         self._count += 1
         try:
@@ -177,7 +181,7 @@ class _Cells:
             raise
 
 
-def _of_echo(path, first):
+def _of_echo(path: str | os.PathLike, first: Sequence[str]) -> RawRecording:
     names = list(itertools.takewhile(lambda cell: not _is_number(cell), first[3:]))
     n = len(names)
     if not n or len(first) != 3 + 4 * n:
@@ -199,7 +203,7 @@ def _of_echo(path, first):
     return raw_recording(names, table[:, 0], q, tau, v)
 
 
-def _is_number(cell):
+def _is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:

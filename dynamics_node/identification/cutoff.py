@@ -13,6 +13,8 @@
   quantum, as often as the motion crosses one.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from dynamics_node.identification.decimation import segments
@@ -49,7 +51,7 @@ def cutoff_of(time: np.ndarray, q: np.ndarray) -> float:
     """
     period = float(np.median(np.diff(time)))
 
-    def duration(rows):
+    def duration(rows: slice) -> float:
         return time[rows.stop - 1] - time[rows.start]
     recordings = [rows for rows in segments(time, PAUSE / period)
                   if duration(rows) > PAUSE] or [slice(0, len(time))]
@@ -65,7 +67,7 @@ def cutoff_of(time: np.ndarray, q: np.ndarray) -> float:
     return found
 
 
-def _windows(time, rows, duration):
+def _windows(time: np.ndarray, rows: slice, duration: float) -> Iterator[slice]:
     """Yield slices of a recording, each of a duration, that overlap by half, at most WINDOWS."""
     spare = time[rows.stop - 1] - time[rows.start] - duration
     for start in np.linspace(0.0, spare, min(WINDOWS, 1 + int(np.ceil(2.0 * spare / duration)))):
@@ -74,7 +76,7 @@ def _windows(time, rows, duration):
             yield slice(first, last)
 
 
-def _cutoff_of_one(time, q, period):
+def _cutoff_of_one(time: np.ndarray, q: np.ndarray, period: float) -> float:
     """Return the cutoff of one recording [Hz].
 
     The lower of two: that of the longest part without gaps, which is too high if that is short, and
@@ -124,7 +126,7 @@ def quantisation_noise(time: np.ndarray, q: np.ndarray) -> np.ndarray:
     return quantum ** 2 / 12.0 / highest
 
 
-def _bandwidth(f, motion):
+def _bandwidth(f: np.ndarray, motion: np.ndarray) -> float:
     """Return the frequency below which 99.9 % of the power of accelerations lie [Hz].
 
     The greatest one of all joints.
@@ -133,7 +135,8 @@ def _bandwidth(f, motion):
     return f[np.argmax(share >= OF_THE_POWER, axis=0)].max() + f[1]
 
 
-def _spectrum(q, rate, floor):
+def _spectrum(q: np.ndarray, rate: float, floor: np.ndarray
+              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (f [Hz], power of accelerations by motion and by noise, (frequencies, joints) each).
 
     The motion is the connected part of the spectrum of q above the noise floor and above the side
@@ -154,7 +157,7 @@ def _spectrum(q, rate, floor):
     return f, rates * np.where(motion, power, 0.0), rates * noise
 
 
-def _noise_floor(f, power):
+def _noise_floor(f: np.ndarray, power: np.ndarray) -> np.ndarray:
     """Return the noise at each frequency, (frequencies, joints).
 
     The median of the frequencies BEYOND, at least that of the upper half of all frequencies.
@@ -168,7 +171,7 @@ def _noise_floor(f, power):
     return floor[np.minimum(np.searchsorted(at, f), BANDS - 1)]
 
 
-def _last_connected(f, above):
+def _last_connected(f: np.ndarray, above: np.ndarray) -> int:
     """Return the index of the highest line that is connected to the lowest one."""
     lines = np.flatnonzero(above)
     if not len(lines):

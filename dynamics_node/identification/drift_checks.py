@@ -6,6 +6,7 @@ a sensor or a cable. The change is taken as linear in time, or as e^(-t / T) wit
 whichever explains more is named.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def drift_warnings(robot: Robot, base: BaseParameters, recording: Recording,
     return tuple(_text(drift, duration) for drift in found)
 
 
-def _text(drift, duration):
+def _text(drift: Drift, duration: float) -> str:
     how = ('steadily' if drift.time_constant is None else
            f'with a time constant of about {drift.time_constant:.2g} s')
     why = ('as with a joint that warms up or cools: record it in the state in which it works'
@@ -83,7 +84,8 @@ def drifts(robot: Robot, base: BaseParameters, recording: Recording,
     return found
 
 
-def _fitted(joint, of, T, g, columns, sizes, own, left):
+def _fitted(joint: str, of: str, T: float | None, g: np.ndarray, columns: Sequence[np.ndarray],
+            sizes: Sequence[float], own: np.ndarray, left: np.ndarray) -> Drift:
     """Return the Drift of one shape g(t), of share zero if it is not significant.
 
     :param columns: what the drift multiplies; sizes: their values at the RMS speed.

@@ -28,7 +28,7 @@ from dynamics_node.identification.parameters import (
     payload_parameters,
 )
 from dynamics_node.identification.r_factor import r_factor
-from dynamics_node.identification.recording import RawRecording
+from dynamics_node.identification.recording import RawRecording, Recording
 from dynamics_node.identification.recording_fit import prepare_without_delay
 from dynamics_node.identification.robot_fit import MASSES
 from dynamics_node.identification.sequential_qr import merged_factors
@@ -109,7 +109,7 @@ def estimate_gains(robot: Robot, raw: RawRecording, loaded_robot: Robot, loaded:
         *motions[0].warnings, *(f'loaded: {text}' for text in motions[1].warnings))))
 
 
-def _measured(recording, loaded):
+def _measured(recording: Recording, loaded: Recording) -> np.ndarray:
     """Return the indices of the joints with an effort; refuse those that have it only unloaded."""
     missing = [name for name in loaded.no_effort if name not in recording.no_effort]
     if missing:

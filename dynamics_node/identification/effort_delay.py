@@ -92,7 +92,7 @@ class _Misfit:
         tau = (self._weights * (self._decimated(delay) - self._known)).T.ravel()
         return float(tau @ tau - np.sum((self._basis.T @ tau) ** 2))
 
-    def _decimated(self, delay):
+    def _decimated(self, delay: float) -> np.ndarray:
         """Return the decimated torques at t + delay, (rows, joints)."""
         time, tau = self._part.time, self._part.tau[:, self._rows]
         at = time[self._inner] + delay

@@ -10,8 +10,14 @@ import numpy as np
 from dynamics_node import checks
 from dynamics_node.checks import at_least_zero, mapping, positive
 from dynamics_node.errors import DynamicsError, UnknownName, shown
-from dynamics_node.identification.excited_robot import BETWEEN, ExcitedTree, excited_robot
+from dynamics_node.identification.excited_robot import (
+    BETWEEN,
+    ExcitedMechanism,
+    ExcitedTree,
+    excited_robot,
+)
 from dynamics_node.identification.fourier import Fourier
+from dynamics_node.model.model import JointInfo
 from dynamics_node.robot.robot import Robot
 
 HALF_RANGE = np.pi          # of a joint without limits [rad]; of a prismatic one, 1 m
@@ -92,7 +98,9 @@ def excitation_limits(robot: Robot, margin: float = 0.1,
         _others(robot, excited.others, margin, positions, acceleration))
 
 
-def _others(robot, joints, margin, positions, acceleration):
+def _others(robot: Robot, joints: Sequence[JointInfo], margin: float,
+            positions: Mapping[str, tuple[float, float]],
+            acceleration: float | Mapping[str, float] | None) -> ExcitationLimits:
     """Return the limits of joints that follow by the loops; infinite where the URDF has none."""
     lower, upper = _ranges(robot, joints, margin, positions).T
     free_below, free_above = (
@@ -105,7 +113,8 @@ def _others(robot, joints, margin, positions, acceleration):
         _accelerations(robot, joints, acceleration), np.full(len(joints), np.inf), (), ())
 
 
-def _ranges(robot, joints, margin, positions):
+def _ranges(robot: Robot, joints: Sequence[JointInfo], margin: float,
+            positions: Mapping[str, tuple[float, float]]) -> np.ndarray:
     """Return (lower, upper) of joints, (n, 2): `positions`, or the URDF's with a margin."""
     ranges = np.array([_range(joint, margin) for joint in joints]).reshape(-1, 2)
     places = {joint.name: k for k, joint in enumerate(joints)}
@@ -143,7 +152,7 @@ def scaled_within_limits(robot: Robot, limits: ExcitationLimits, trajectory: Fou
                 BETWEEN * limits.acceleration / np.abs(a).max(axis=0)]
     trajectory = trajectory.scaled(np.nanmin([*room, np.ones(len(center))], axis=0))
     q, v, a = trajectory.sample(times)
-    if excited.loops is not None:
+    if isinstance(excited, ExcitedMechanism):
         return _followed_within(excited, limits, trajectory, times)
     for scale in SCALES:
         if not (excited.excess(limits, center + scale * (q - center), scale * v, scale * a) > 0.0
@@ -152,12 +161,13 @@ def scaled_within_limits(robot: Robot, limits: ExcitationLimits, trajectory: Fou
     return None
 
 
-def _followed_within(excited, limits, trajectory, times):
+def _followed_within(excited: ExcitedMechanism, limits: ExcitationLimits, trajectory: Fourier,
+                     times: np.ndarray) -> Fourier | None:
     """Return the motion of a robot with loops scaled down into the limits, or None.
 
     Near singular configurations the information depends much on the scale: it is refined.
     """
-    def fits(scale):
+    def fits(scale: float) -> bool:
         states = excited.states(trajectory.scaled(scale), times)
         return states is not None and not (excited.excess(limits, *states) > 0.0).any()
 
@@ -173,7 +183,7 @@ def _followed_within(excited, limits, trajectory, times):
     return trajectory.scaled(low)
 
 
-def _range(joint, margin):
+def _range(joint: JointInfo, margin: float) -> tuple[float, float]:
     """Return (lower, upper); a joint without one limit or both gets a range of ordinary width."""
     lower, upper = float(joint.lower), float(joint.upper)
     width = 2.0 if joint.kind == 'prismatic' else 2.0 * HALF_RANGE
@@ -185,7 +195,8 @@ def _range(joint, margin):
     return middle - (1.0 - margin) * half, middle + (1.0 - margin) * half
 
 
-def _accelerations(robot, joints, acceleration):
+def _accelerations(robot: Robot, joints: Sequence[JointInfo],
+                   acceleration: float | Mapping[str, float] | None) -> np.ndarray:
     if acceleration is None:
         return np.full(len(joints), np.inf)
     if not isinstance(acceleration, Mapping):
@@ -195,13 +206,13 @@ def _accelerations(robot, joints, acceleration):
     return np.array([limits.get(joint.name, np.inf) for joint in joints])
 
 
-def _acceleration(name, value):
+def _acceleration(name: str, value: float) -> float:
     if not positive(name, value) >= MIN_ACCELERATION:
         raise DynamicsError(f'{name} is {value:g}; expected {MIN_ACCELERATION:g} or more')
     return float(value)
 
 
-def _box(robot, box):
+def _box(robot: Robot, box: Box) -> Box:
     checks.check_kind('an entry of boxes', box, Box)
     if not isinstance(box.frame, str) or box.frame not in robot.frame_names:
         raise DynamicsError(f'boxes: {UnknownName("frame", box.frame, robot.frame_names)}')
@@ -213,5 +224,5 @@ def _box(robot, box):
     return Box(box.frame, tuple(lower), tuple(upper))
 
 
-def _names(joints, mask):
+def _names(joints: Sequence[JointInfo], mask: np.ndarray) -> list[str]:
     return [joint.name for joint, chosen in zip(joints, mask) if chosen]

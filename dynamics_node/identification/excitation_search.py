@@ -6,7 +6,7 @@ densely: it never exceeds one. For a robot with loops the series move the motors
 all joints that follows from the loops is evaluated, see excited_robot.py.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
@@ -73,7 +73,7 @@ def _silent(share: float, text: str) -> None:
     """Report no progress."""
 
 
-def _duration(seconds):
+def _duration(seconds: float) -> float:
     endless = isinstance(seconds, float) and seconds == np.inf
     return seconds if endless else at_least_zero('seconds', seconds)
 
@@ -97,7 +97,7 @@ def excitation(robot: Robot, settings: ExcitationSettings | None = None,
 class _Search:
     """The problem of the search, and the best motion so far."""
 
-    def __init__(self, robot, settings, progress):
+    def __init__(self, robot: Robot, settings: ExcitationSettings, progress: Progress) -> None:
         check_one_axis(robot)
         checks.check_kind('settings', settings, ExcitationSettings)
         if not (isinstance(settings.harmonics, int) and 2 <= settings.harmonics <= MAX_HARMONICS):
@@ -125,12 +125,14 @@ class _Search:
         self.names = tuple(joint.name for joint in self.excited.joints)
         self.middle, self.half = self.limits.middle, self.limits.half
         self.amplitude = self.limits.velocity / omega
-        self.best, self.condition = None, np.inf
-        self.followed = None   # variables and cost of the last motion that the loops can follow
+        self.best: Fourier | None = None
+        self.condition: float = np.inf
+        # variables and cost of the last motion that the loops can follow
+        self.followed: tuple[np.ndarray, float] | None = None
 
     # Motions -----------------------------------------------------------------------------------
 
-    def trajectory(self, x):
+    def trajectory(self, x: np.ndarray) -> Fourier:
         """Return the motion of the variables x, (1 + 2 (harmonics - 1), joints)."""
         free = self.sine.shape[1]
         x = x.reshape(1 + 2 * free, -1)
@@ -138,13 +140,13 @@ class _Search:
                        self.amplitude * (self.sine @ x[1:1 + free]),
                        self.amplitude * (self.cosine @ x[1 + free:]))
 
-    def variables(self, trajectory):
+    def variables(self, trajectory: Fourier) -> np.ndarray:
         """Return the variables of a motion; the inverse of `trajectory`."""
         return np.vstack([(trajectory.center - self.middle) / self.half,
                           np.linalg.pinv(self.sine) @ (trajectory.sine / self.amplitude),
                           np.linalg.pinv(self.cosine) @ (trajectory.cosine / self.amplitude)])
 
-    def draw(self):
+    def draw(self) -> tuple[float, np.ndarray]:
         """Return (condition number, variables) of the best of the random motions within limits."""
         found = []
         shape = 1 + 2 * self.sine.shape[1], len(self.names)
@@ -166,7 +168,7 @@ class _Search:
                 'limits; widen the boxes, or restrict the joints by `positions`')
         return min(found, key=lambda pair: pair[0])
 
-    def centers(self):
+    def centers(self) -> np.ndarray:
         """Return configurations in which the robot can rest within limits, as variables."""
         tried = 0
         for share in (0.5, *TRIES * [1.0]):   # first near the middle, where there is most room
@@ -180,7 +182,7 @@ class _Search:
             f'the robot can hold itself within the boxes and the effort limits in none of {tried} '
             'random configurations; widen the boxes, or restrict the joints by `positions`')
 
-    def keep(self, trajectory, condition):
+    def keep(self, trajectory: Fourier, condition: float) -> None:
         """Keep a motion if it is the best so far and passes a dense check."""
         if condition >= self.condition:
             return
@@ -190,24 +192,24 @@ class _Search:
             if condition < self.condition:
                 self.best, self.condition = dense, condition
 
-    def within(self, trajectory, times):
+    def within(self, trajectory: Fourier, times: np.ndarray) -> Fourier | None:
         """Return the motion scaled into the limits, or None."""
         return scaled_within_limits(self.robot, self.limits, trajectory, times, self.excited)
 
-    def judge(self, trajectory):
+    def judge(self, trajectory: Fourier) -> float:
         """Return the condition number of a motion."""
         states = self.excited.states(trajectory, self.times)
         return np.inf if states is None else self.information.condition(*states)
 
     # Improvement -------------------------------------------------------------------------------
 
-    def improve(self, x):
+    def improve(self, x: np.ndarray) -> None:
         """Minimise the cost from x; every iterate, scaled into limits, is a candidate."""
         from scipy.optimize import minimize
 
         done = 0
 
-        def step(x):
+        def step(x: np.ndarray) -> None:
             nonlocal done
             done += 1
             self.progress(0.2 + 0.8 * done / self.settings.iterations,
@@ -223,7 +225,7 @@ class _Search:
         minimize(self.cost, x, jac=True, method='L-BFGS-B', callback=step,
                  options={'maxiter': self.settings.iterations})
 
-    def cost(self, x):
+    def cost(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Return (smooth condition number + penalties, its gradient by differences in one batch).
 
         The batch has the motion itself, then one motion for each variable changed by STEP.
@@ -234,6 +236,7 @@ class _Search:
         near = () if first is None else [
             self.excited.states_near(first, trajectory, self.times) for trajectory in several[1:]]
         if first is None or any(states is None for states in near):
+            assert self.followed is not None   # `improve` starts at a motion that they can follow
             back, cost = self.followed   # a gradient that leads back to it
             return cost + CANNOT_FOLLOW, 2.0 * CANNOT_FOLLOW * (x - back) / np.sum((x - back) ** 2)
         states = [np.concatenate(parts) for parts in zip(first, *near)]
@@ -246,7 +249,7 @@ class _Search:
         self.followed = x.copy(), f + penalty[0]
         return f + penalty[0], (total[1:] - total[0]) / STEP
 
-    def penalty(self, q, v, a):
+    def penalty(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
         """Return the penalty of each state, (N,)."""
         limits = self.limits
         own_q, own_v, own_a = self.excited.moved(q, v, a)
@@ -258,7 +261,7 @@ class _Search:
 
     # Result ---------------------------------------------------------------------------------
 
-    def result(self, random_condition):
+    def result(self, random_condition: float) -> Excitation:
         if self.best is None:
             raise DynamicsError('no motion stays within the limits at all times; widen the boxes')
         self.progress(1.0, f'condition number {self.condition:.3g}')
@@ -266,12 +269,14 @@ class _Search:
                           self.information.base.size,
                           (*self.limits.warnings, *self.quality_warnings()))
 
-    def quality_warnings(self):
+    def quality_warnings(self) -> Iterator[str]:
         """Yield warnings where the limits make identification poor."""
+        assert self.best is not None
         q, v, a = self.best.sample(self.times)
         if self.condition > POOR_CONDITION:
-            names = ', '.join(self.information.weakest(
-                *self.excited.states(self.best, self.times)))
+            states = self.excited.states(self.best, self.times)
+            assert states is not None   # the loops follow the best motion
+            names = ', '.join(self.information.weakest(*states))
             yield (f'the condition number is {self.condition:.3g}, above {POOR_CONDITION:g}: the '
                    f'limits make identification poor, most of all of {names}. Widen boxes or '
                    'positions, or take a longer period with more harmonics')
@@ -279,6 +284,6 @@ class _Search:
         speed = np.abs(v).max(axis=0) / self.limits.velocity
         small = (speed < SMALL_MOTION) & (reach < SMALL_MOTION)
         if small.any():
-            names = [name for name, is_small in zip(self.names, small) if is_small]
-            yield (f'{names} hardly move, less than {SMALL_MOTION:.0%} of their range and of their '
+            still = [name for name, is_small in zip(self.names, small) if is_small]
+            yield (f'{still} hardly move, less than {SMALL_MOTION:.0%} of their range and of their '
                    'speed: the limits leave no more')

@@ -123,7 +123,7 @@ def differentiate(q: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]
     return v, a
 
 
-def _finite_rows(raw):
+def _finite_rows(raw: RawRecording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (time, q, tau) of the samples without NaN."""
     whole = (np.isfinite(raw.time) & np.isfinite(raw.q).all(axis=1)
              & np.isfinite(raw.tau).all(axis=1))
@@ -133,7 +133,8 @@ def _finite_rows(raw):
     return raw.time[whole], raw.q[whole], raw.tau[whole]
 
 
-def _smooth_segment(time, q, tau, period, cutoff):
+def _smooth_segment(time: np.ndarray, q: np.ndarray, tau: np.ndarray, period: float, cutoff: float
+                    ) -> tuple[np.ndarray, ...]:
     time, both = uniform(time, np.column_stack([q, tau]), period)
     q, tau = low_pass(both[:, :q.shape[1]], 1.0 / period, cutoff), both[:, q.shape[1]:]
     v, a = differentiate(q, period)

@@ -1,5 +1,6 @@
 """Choose the parameters that are fitted: the law of friction, and the load of joints."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from dynamics_node.identification.friction_choice import (
     choose_friction,
     friction_terms,
 )
+from dynamics_node.identification.friction_law import FrictionLaw
 from dynamics_node.identification.identifiable_parameters import BaseParameters, base_parameters
-from dynamics_node.identification.joint_load import recorded_load
+from dynamics_node.identification.joint_load import JointLoad, recorded_load
 from dynamics_node.identification.linear_fit import linear_fit
 from dynamics_node.identification.parameters import (
     ParameterLayout,
@@ -67,13 +69,15 @@ def fitted_layout(robot: Robot, base: BaseParameters, train: Recording, friction
     return FittedLayout(layout, f'{text}; {OF_LOAD}')
 
 
-def _given_laws(base, terms, stribeck_speed):
+def _given_laws(base: BaseParameters, terms: Sequence[str], stribeck_speed: float | None
+                ) -> tuple[FrictionLaw, ...]:
     """Return the laws of a robot for which nothing is chosen, such as one with loops."""
     if 'load' in terms or ('stribeck' in terms and stribeck_speed is None):
         raise DynamicsError(
             'friction of a robot with loops is not chosen from the data and has no load; expected '
             f'{AUTO}, {PLAIN} or asymmetric, and perhaps a stribeck_speed')
-    auto, measured = AUTO in terms, np.arange(len(base.layout.laws))
+    auto = AUTO in terms
+    measured: np.ndarray = np.arange(len(base.layout.laws))
     if base.loops is None:
         measured = measured[base.rows]   # other joints keep their law
     return tuple(law._replace(
@@ -82,13 +86,14 @@ def _given_laws(base, terms, stribeck_speed):
         if k in measured else law for k, law in enumerate(base.layout.laws))
 
 
-def _text(robot, laws):
+def _text(robot: Robot, laws: Sequence[FrictionLaw]) -> str:
     """Return the laws: one if all joints have the same, else that of each joint."""
     return str(laws[0]) if len({*laws}) == 1 else '; '.join(
         f'{joint}: {law}' for joint, law in zip(robot.dof_names, laws))
 
 
-def _load(robot, layout, train, prior_weight, factor):
+def _load(robot: Robot, layout: ParameterLayout, train: Recording, prior_weight: float, factor: int
+          ) -> JointLoad:
     """Return the JointLoad, of links that are fitted with the load so far, at first without."""
     base = base_parameters(robot, layout, measured=train.with_effort)
     prior = parameter_prior(layout, parameter_values(robot, layout), train, prior_weight)

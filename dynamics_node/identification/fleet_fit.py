@@ -17,7 +17,7 @@ that the data determine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -141,7 +141,9 @@ def identify_fleet(robot: Robot, recordings: Mapping[str, Sequence[RecordingSumm
         tuple(sorted(members, key=lambda each: -each.distance)))
 
 
-def _checked(robot, base, recordings):
+def _checked(robot: Robot, base: BaseParameters,
+             recordings: Mapping[str, Sequence[RecordingSummary]]
+             ) -> dict[str, list[RecordingSummary]]:
     """Return {name: [summary, ...]} in the order of time; refuse those of other models."""
     recordings = mapping('recordings', recordings, EXAMPLE)
     if len(recordings) < LEAST_ROBOTS:
@@ -159,7 +161,7 @@ def _checked(robot, base, recordings):
             for name in sorted(recordings)}
 
 
-def _kinds(layout):
+def _kinds(layout: ParameterLayout) -> list[str]:
     """Return the group of each parameter: those of a group have the same spread.
 
     Inertias are one group, in units of their own size. A joint parameter is a group of its own:
@@ -168,7 +170,7 @@ def _kinds(layout):
     return ['inertia'] * layout.inertial + list(layout.names[layout.inertial:])
 
 
-def _common(robots, D, weight):
+def _common(robots: list[_Robot], D: np.ndarray, weight: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (m, H): whitened common parameters and their inverse covariance."""
     H, g = weight * np.eye(len(D)), np.zeros(len(D))
     for each in robots:
@@ -178,7 +180,8 @@ def _common(robots, D, weight):
     return np.linalg.solve(H, g), H
 
 
-def _deviation(robot, D, m, H):
+def _deviation(robot: _Robot, D: np.ndarray, m: np.ndarray, H: np.ndarray
+               ) -> tuple[np.ndarray, np.ndarray]:
     """Return (u, its covariance), with the uncertainty of the common parameters."""
     P = gain(robot.B, D)
     told = P @ robot.B
@@ -186,12 +189,12 @@ def _deviation(robot, D, m, H):
     return u, np.diag(D) - told * D + told @ np.linalg.solve(H, told.T)
 
 
-def _joint_problem(base, summaries):
+def _joint_problem(base: BaseParameters, summaries: list[RecordingSummary]) -> np.ndarray:
     """Return [R, z] of all recordings of a robot, (b, b + 1)."""
     return r_factor(np.vstack([own_problem(base, each) for each in summaries]))[:base.size]
 
 
-def _variances(robots, kinds, weight):
+def _variances(robots: list[_Robot], kinds: np.ndarray, weight: float) -> np.ndarray:
     """Return D: the variance of each deviation, equal within a kind."""
     D = np.full(len(kinds), FIRST_SPREAD ** 2)
     for _ in range(MAX_STEPS):
@@ -204,10 +207,12 @@ def _variances(robots, kinds, weight):
     return D
 
 
-def _updated(D, kinds, deviations):
+def _updated(D: np.ndarray, kinds: np.ndarray, deviations: list[tuple[np.ndarray, np.ndarray]]
+             ) -> np.ndarray:
     """Return the variances of deviations (u, covariance): a step of the fixed point."""
-    squares = sum(u ** 2 for u, _ in deviations)
-    told = sum(1.0 - np.diag(covariance) / D for _, covariance in deviations)
+    none = np.zeros(len(D))
+    squares = sum((u ** 2 for u, _ in deviations), none)
+    told = sum((1.0 - np.diag(covariance) / D for _, covariance in deviations), none)
     new = D.copy()
     for kind in set(kinds.tolist()):
         at = kinds == kind
@@ -216,18 +221,19 @@ def _updated(D, kinds, deviations):
     return new
 
 
-def _of_others(deviations, k, kinds, D):
+def _of_others(deviations: list[tuple[np.ndarray, np.ndarray]], k: int, kinds: np.ndarray,
+               D: np.ndarray) -> np.ndarray:
     """Return the variances without robot k: it must not hide in a spread that it has caused."""
     return _updated(D, kinds, deviations[:k] + deviations[k + 1:])
 
 
-def _variation(kinds, D, unit):
+def _variation(kinds: np.ndarray, D: np.ndarray, unit: Prior) -> dict[str, float]:
     """Return {group: standard deviation}, of joint parameters in their units."""
     sizes = np.sqrt(D) / np.where(kinds == 'inertia', 1.0, np.diag(unit.A))
     return dict(zip(kinds.tolist(), sizes.tolist()))
 
 
-def _marginal(problems, L, D):
+def _marginal(problems: Iterable[np.ndarray], L: np.ndarray, D: np.ndarray) -> TriangularProblem:
     """Return the TriangularProblem of the common base parameters, deviations integrated out."""
     rows = []
     for M in problems:
@@ -239,7 +245,9 @@ def _marginal(problems, L, D):
     return TriangularProblem(R[:count, :count], R[:count, count])
 
 
-def _member(name, robot, base, summaries, problem, deviation, of_others, prior, L, D):
+def _member(name: str, robot: Robot, base: BaseParameters, summaries: list[RecordingSummary],
+            problem: np.ndarray, deviation: tuple[np.ndarray, np.ndarray], of_others: np.ndarray,
+            prior: Prior, L: np.ndarray, D: np.ndarray) -> FleetMember:
     """Return the FleetMember of one robot."""
     u, covariance = deviation
     found = consistent_fit(base, TriangularProblem(problem[:, :-1], problem[:, -1]), prior)

@@ -54,5 +54,5 @@ def at_rest(harmonics: int) -> tuple[np.ndarray, np.ndarray]:
     return _orthogonal_to(np.ones(harmonics)) / k[:, None], _orthogonal_to(k) / k[:, None]
 
 
-def _orthogonal_to(row):
+def _orthogonal_to(row: np.ndarray) -> np.ndarray:
     return np.linalg.svd(row[None])[2][1:].T

@@ -9,9 +9,9 @@ All laws of a joint share the columns of links, rotor and damping, so each block
 triangular factor with the columns of all laws, and a law is a selection of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from dynamics_node.identification.friction_law import (
 )
 from dynamics_node.identification.identifiable_parameters import BaseParameters
 from dynamics_node.identification.noise import rms
-from dynamics_node.identification.parameters import payload_parameters
+from dynamics_node.identification.parameters import ParameterLayout, payload_parameters
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import Recording
 from dynamics_node.identification.sequential_qr import Tick, no_tick
@@ -47,6 +47,10 @@ STRIBECK = 1          # its place among the columns of a law
 RIDGE = 1e-2          # of the size of a column: keeps parameters that a fold does not determine
 FINER = 4             # factors of decimation are less: friction changes within a few samples
 ROUNDING = 1e-6       # of a torque: smaller errors do not count
+
+Key: TypeAlias = tuple   # of a column: what it is of, and the speeds of its law
+# (laws to try for each joint, share of the work done) -> their squared errors (laws, blocks)
+ErrorsOf: TypeAlias = Callable[[Mapping[int, Sequence[FrictionLaw]], float], dict[int, np.ndarray]]
 
 
 class FrictionChoice(NamedTuple):
@@ -104,7 +108,8 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     free = {k: layout.laws[k] in permitted[k] for k in measured}
     searches = {k: ([] if free[k] else [layout.laws[k]]) + permitted[k] for k in measured}
 
-    def errors_of(searches, share):
+    def errors_of(searches: Mapping[int, Sequence[FrictionLaw]], share: float
+                  ) -> dict[int, np.ndarray]:
         return _errors(robot, base, recording, start, searches, max(1, factor // FINER),
                        lambda part: tick(share + part / (1 + len(STEPS))))
 
@@ -118,7 +123,8 @@ def choose_friction(robot: Robot, base: BaseParameters, recording: Recording,
     return FrictionChoice(tuple(laws), before, after, layout.laws)
 
 
-def _permitted(layout, k, speed, terms, stribeck_speed):
+def _permitted(layout: ParameterLayout, k: int, speed: float, terms: Sequence[str],
+               stribeck_speed: float | None) -> list[FrictionLaw]:
     """Return the `candidates` of joint k; one if its friction is also that of a coupled motor."""
     own = layout.laws[k]
     if tuple(terms) == (AUTO,) and any(motor.ratios[k] for motor in layout.motors):
@@ -148,7 +154,9 @@ def candidates(own: FrictionLaw, speed: float, terms: Sequence[str],
 
 # Choice -------------------------------------------------------------------------------------------
 
-def _searched(searches, errors_of, stribeck_speed, free):
+def _searched(searches: Mapping[int, list[FrictionLaw]], errors_of: ErrorsOf,
+              stribeck_speed: float | None, free: Mapping[int, bool]
+              ) -> dict[int, tuple[list[FrictionLaw], np.ndarray]]:
     """Return {joint: (laws, errors)} with speeds between those of the laws, near the best ones.
 
     All joints take each step together, so that the regressors of a block are needed once.
@@ -169,7 +177,8 @@ def _searched(searches, errors_of, stribeck_speed, free):
     return found
 
 
-def _near(laws, errors, step, move_stribeck, free):
+def _near(laws: Sequence[FrictionLaw], errors: np.ndarray, step: float, move_stribeck: bool,
+          free: bool) -> list[FrictionLaw]:
     """Return new laws with speeds near those of the best laws."""
     means = errors.mean(axis=1)
     best = [min(each, key=means.__getitem__) for each in _families(laws, free).values()
@@ -178,7 +187,7 @@ def _near(laws, errors, step, move_stribeck, free):
             for law in _neighbours(laws[k], step, move_stribeck) if law not in laws]
 
 
-def _neighbours(law, step, move_stribeck):
+def _neighbours(law: FrictionLaw, step: float, move_stribeck: bool) -> list[FrictionLaw]:
     """Return laws with somewhat smaller and greater speeds."""
     factors = 1.0 / step, 1.0, step
     of_stribeck = factors if law.stribeck_speed is not None and move_stribeck else (1.0,)
@@ -188,7 +197,7 @@ def _neighbours(law, step, move_stribeck):
         for x, y in product(factors, of_stribeck)]
 
 
-def _families(laws, free=True):
+def _families(laws: Sequence[FrictionLaw], free: bool = True) -> dict[tuple[bool, bool], list[int]]:
     """Return {(with Stribeck friction, asymmetric): indices of laws}.
 
     :param free: whether the first law is one of them.
@@ -200,7 +209,7 @@ def _families(laws, free=True):
     return families
 
 
-def _chosen(laws, errors, free):
+def _chosen(laws: Sequence[FrictionLaw], errors: np.ndarray, free: bool) -> int:
     """Return the index of the law: a change of terms must pay.
 
     Terms are compared at their best speeds, first those of the robot. Then the law of the robot, or
@@ -219,7 +228,7 @@ def _chosen(laws, errors, free):
     return best[first] if _better(errors, best[first], own) else own
 
 
-def _better(errors, new, old):
+def _better(errors: np.ndarray, new: int, old: int) -> bool:
     """Return whether the error of a law is less, by more than chance."""
     less = errors[old] - errors[new]
     return bool(less.mean() > LEAST_GAIN * errors[old].mean()
@@ -228,19 +237,19 @@ def _better(errors, new, old):
 
 # Rows ---------------------------------------------------------------------------------------------
 
-def _blocks(recording):
+def _blocks(recording: Recording) -> Iterator[Recording]:
     """Yield the middle of each block of time."""
     for index in np.array_split(np.arange(len(recording.time)), BLOCKS):
         first = max(0, len(index) - SAMPLES) // 2
         yield recording.rows(index[first:first + SAMPLES])
 
 
-def _keys(law):
+def _keys(law: FrictionLaw) -> list[Key]:
     """Return the columns of a law beside links, rotor and damping: (kind, speeds).
 
     That of Stribeck friction is at STRIBECK.
     """
-    keys = [('coulomb', law.friction_speed)]
+    keys: list[Key] = [('coulomb', law.friction_speed)]
     if law.stribeck_speed is not None:
         keys.append(('stribeck', law.friction_speed, law.stribeck_speed))
     if law.asymmetric:
@@ -249,7 +258,7 @@ def _keys(law):
     return [*keys, ('offset',)]
 
 
-def _column(key, v):
+def _column(key: Key, v: np.ndarray) -> np.ndarray:
     kind, *speeds = key
     if kind == 'offset':
         return np.ones_like(v)
@@ -259,7 +268,8 @@ def _column(key, v):
     return {'coulomb': sign, 'coulomb_asymmetry': sign * sign, 'viscous_asymmetry': v * sign}[kind]
 
 
-def _block_rows(robot, base, k, block, Y, start, keys, factor):
+def _block_rows(robot: Robot, base: BaseParameters, k: int, block: Recording, Y: np.ndarray,
+                start: np.ndarray, keys: Sequence[Key], factor: int) -> np.ndarray:
     """Return the rows of joint k: [links, rotor, damping, motors, friction of all laws, tau].
 
     The torque is that beyond the start values, so that RIDGE keeps these.
@@ -279,14 +289,16 @@ def _block_rows(robot, base, k, block, Y, start, keys, factor):
         [decimate(rows[part], factor) for part in segments(block.time)])
 
 
-def _row_of(base, k):
+def _row_of(base: BaseParameters, k: int) -> int:
     """Return the row of `base` that is the torque of joint k."""
     return k if base.measured is None else int(np.searchsorted(base.measured, k))
 
 
 # Errors -------------------------------------------------------------------------------------------
 
-def _errors(robot, base, recording, start, searches, factor, tick):
+def _errors(robot: Robot, base: BaseParameters, recording: Recording, start: np.ndarray,
+            searches: Mapping[int, Sequence[FrictionLaw]], factor: int, tick: Tick
+            ) -> dict[int, np.ndarray]:
     """Return {joint: errors} of {joint: laws}, (laws, blocks) each.
 
     The rows of one block at a time are in memory.
@@ -303,7 +315,8 @@ def _errors(robot, base, recording, start, searches, factor, tick):
     return {k: _law_errors(factors[k], keys[k], laws) for k, laws in searches.items()}
 
 
-def _law_errors(factors, keys, laws):
+def _law_errors(factors: Sequence[tuple[np.ndarray, int]], keys: Sequence[Key],
+                laws: Sequence[FrictionLaw]) -> np.ndarray:
     """Return the mean squared error of each law on each block that was left out, (laws, blocks).
 
     :param factors: (triangular factor, number of rows) of each block.
@@ -315,7 +328,8 @@ def _law_errors(factors, keys, laws):
     return errors
 
 
-def _fold_errors(others, left_out, keys, laws):
+def _fold_errors(others: np.ndarray, left_out: np.ndarray, keys: Sequence[Key],
+                 laws: Sequence[FrictionLaw]) -> np.ndarray:
     """Return the squared errors on one block of all laws fitted to the others, (laws,)."""
     size = np.linalg.norm(others[:, :-1], axis=0)
     ridge = np.diag(RIDGE * np.where(size > 0.0, size, 1.0))
@@ -337,7 +351,8 @@ def _fold_errors(others, left_out, keys, laws):
     return errors
 
 
-def _solved(fitted, unseen, at):
+def _solved(fitted: np.ndarray, unseen: np.ndarray, at: np.ndarray
+            ) -> tuple[np.ndarray, np.ndarray]:
     """Return (values (n, p), squared errors (n,)) of fits with the columns `at`, (n, p).
 
     :param fitted, unseen: products of all columns and the torque, (m, m).

@@ -7,6 +7,7 @@ them.
 """
 
 import json
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -78,7 +79,7 @@ def friction_of(robot: Robot, layout: ParameterLayout,
     return own, known
 
 
-def _bounded(layout, values):
+def _bounded(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
     """Return the values with asymmetries that stay within friction after rounding."""
     values, (mean, half) = values.copy(), layout.asymmetries.T
     values[half] = np.sign(values[half]) * np.minimum(
@@ -86,7 +87,7 @@ def _bounded(layout, values):
     return values
 
 
-def _speed_lines(layout):
+def _speed_lines(layout: ParameterLayout) -> Iterator[str]:
     """Return the lines of the speeds of joints whose law is not that of the robot."""
     for key, (field, meaning) in SPEEDS.items():
         speeds = {joint: getattr(law, field) for joint, law in zip(layout.joints, layout.laws)}
@@ -96,12 +97,12 @@ def _speed_lines(layout):
                         for joint, speed in speeds.items() if speed is not None)
 
 
-def _map(indent, layout, values, kind):
+def _map(indent: str, layout: ParameterLayout, values: np.ndarray, kind: str) -> list[str]:
     """Return the lines of a map from joint to number."""
     return [f'{indent}{json.dumps(joint)}: {_number(value)}'
             for joint, value in zip(layout.joints, values[layout.each(kind)])]
 
 
-def _number(value):
+def _number(value: float) -> str:
     text = repr(float(f'{value:.{DIGITS}g}'))
     return text if '.' in text else text.replace('e', '.0e')   # YAML 1.1: 1e-05 is a text

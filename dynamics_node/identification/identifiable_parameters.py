@@ -145,7 +145,7 @@ def random_regressors(robot: Robot, layout: ParameterLayout, rng: np.random.Gene
     return row_regressor(robot, layout, None, q, v, a)
 
 
-def _independent(R):
+def _independent(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (indices of the columns kept, their orthonormal basis); columns have norm 1 or 0."""
     Q = np.empty((len(R), 0))
     kept = []
@@ -159,7 +159,7 @@ def _independent(R):
     return np.array(kept, dtype=int), Q
 
 
-def _grouping(R, kept, Q):
+def _grouping(R: np.ndarray, kept: np.ndarray, Q: np.ndarray) -> np.ndarray:
     """Return G with R = R[:, kept] G, with exact zeros and ones."""
     G = linalg.solve_triangular(Q.T @ R[:, kept], Q.T @ R)
     G[np.abs(G) < ZERO_COEFFICIENT] = 0.0
@@ -167,7 +167,7 @@ def _grouping(R, kept, Q):
     return G
 
 
-def _null_space(G):
+def _null_space(G: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of all x with G x = 0."""
     rows = np.linalg.norm(G, axis=1, keepdims=True)
     _, _, Vt = np.linalg.svd(G / np.where(rows > 0.0, rows, 1.0))
@@ -186,15 +186,15 @@ def parameter_text(layout: ParameterLayout, k: int) -> str:
     return f'{FRICTION_TEXT.get(name, name)} of {owner}'
 
 
-def _is_alone(row):
+def _is_alone(row: np.ndarray) -> bool:
     return np.count_nonzero(row) == 1
 
 
-def _sum_text(texts, k, row):
+def _sum_text(texts: list[str], k: int, row: np.ndarray) -> str:
     others = [j for j in np.flatnonzero(row) if j != k]
     parts = [f'{"-" if row[j] < 0 else "+"} {_factor(abs(row[j]))}{texts[j]}' for j in others]
     return ' '.join([texts[k], *parts]) if parts else f'{texts[k]}, alone'
 
 
-def _factor(x):
+def _factor(x: float) -> str:
     return '' if abs(x - 1.0) < ZERO_COEFFICIENT else f'{x:.4g} x '

@@ -84,7 +84,7 @@ def nearest_point(within: ConsistentSet, target: np.ndarray, start: np.ndarray,
         'contradict the robot. Check the units and signs of efforts, and the URDF')
 
 
-def _least_squares(B, a, b):
+def _least_squares(B: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return d of min |d - a|^2 + |B d - b|^2.
 
     A step of Newton's method is of this form, since the second derivative of the barrier is B'B;
@@ -95,7 +95,7 @@ def _least_squares(B, a, b):
     return linalg.solve_triangular(R[:k, :k], R[:k, k])
 
 
-def _barrier(within, w):
+def _barrier(within: ConsistentSet, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (B, e): to second order a step d changes the barrier by |B d|^2 / 2 - e'B d."""
     n, k = len(within.bodies), len(w)
     P = np.tensordot(within.bodies + within.by_body @ w, UNITS, 1)
@@ -107,7 +107,7 @@ def _barrier(within, w):
     return B, np.concatenate([np.tile(UPPER[0] == UPPER[1], n), np.ones(len(p))])
 
 
-def _rates(n, change):
+def _rates(n: int, change: np.ndarray) -> np.ndarray:
     """Return l of the barrier -sum log(1 + t l) along a step: eigenvalues of P^-1 dP, dp/p.
 
     :param change: B times the step.
@@ -118,12 +118,12 @@ def _rates(n, change):
     return np.concatenate([np.linalg.eigvalsh(matrices).ravel(), change[10 * n:]])
 
 
-def _length(away, d, mu, rates):
+def _length(away: np.ndarray, d: np.ndarray, mu: float, rates: np.ndarray) -> float:
     """Return the best length t of the step d, by bisection of the increasing derivative."""
     boundary = TO_THE_BOUNDARY / max(1e-300, -rates.min(initial=0.0))
     low, high = 0.0, min(boundary, LONGEST)
 
-    def slope(t):
+    def slope(t: float) -> float:
         return d @ away + t * (d @ d) - mu * np.sum(rates / (1.0 + t * rates))
     if slope(high) <= 0.0:
         return high

@@ -55,9 +55,10 @@ def unexplained(robot: Robot, recording: Recording, loops: LoopMotion | None = N
                      for k in driven])
 
 
-def _unexplained(tau, model, v, a, speed):
+def _unexplained(tau: np.ndarray, model: np.ndarray, v: np.ndarray, a: np.ndarray, speed: float
+                 ) -> float:
     tau, model = (without_joint_part(x, v, a, speed) for x in (tau, model))
-    sizes = np.linalg.norm(tau) * np.linalg.norm(model)
+    sizes = float(np.linalg.norm(tau) * np.linalg.norm(model))
     return 1.0 - max(float(tau @ model) / sizes, 0.0) ** 2 if sizes > 0.0 else 1.0
 
 
@@ -70,7 +71,8 @@ def without_joint_part(x: np.ndarray, v: np.ndarray, a: np.ndarray, speed: float
     return x - Q @ (Q.T @ x)
 
 
-def _conventions(robot, recording, loops) -> Iterator[tuple[str, Recording]]:
+def _conventions(robot: Robot, recording: Recording, loops: LoopMotion | None
+                 ) -> Iterator[tuple[str, Recording]]:
     """Yield (convention, the recording converted from it to that of the URDF)."""
     names = robot.dof_names
     rows = (recording.with_effort if loops is None else
@@ -95,7 +97,8 @@ def _conventions(robot, recording, loops) -> Iterator[tuple[str, Recording]]:
                    'from its position', _moved(recording, joint.v.start, -turn * QUARTER))
 
 
-def _changed(recording, k, q=1.0, v=1.0, a=1.0, tau=1.0):
+def _changed(recording: Recording, k: int, q: float = 1.0, v: float = 1.0, a: float = 1.0,
+             tau: float = 1.0) -> Recording:
     """Return the recording with the columns of a joint multiplied by factors."""
     factors = np.ones((4, recording.v.shape[1]))
     factors[:, k] = q, v, a, tau
@@ -103,13 +106,13 @@ def _changed(recording, k, q=1.0, v=1.0, a=1.0, tau=1.0):
         ('q', 'v', 'a', 'tau'), factors) if (row != 1.0).any()})
 
 
-def _swapped(recording, i, k, *fields):
+def _swapped(recording: Recording, i: int, k: int, *fields: str) -> Recording:
     order = np.arange(recording.v.shape[1])
     order[[i, k]] = k, i
     return recording._replace(**{name: getattr(recording, name)[:, order] for name in fields})
 
 
-def _moved(recording, k, by):
+def _moved(recording: Recording, k: int, by: float) -> Recording:
     q = recording.q.copy()
     q[:, k] += by
     return recording._replace(q=q)

@@ -93,14 +93,17 @@ def linear_fit(robot: Robot, base: BaseParameters, recording: Recording, start: 
     return LinearFit(solve_least_squares(problem, start), problem, spread, noise, rounds, parts)
 
 
-def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):
+def _reweighted(robot: Robot, base: BaseParameters, recording: Recording, x: np.ndarray,
+                floor: np.ndarray, start: np.ndarray, loss: str, factor: int,
+                report: Callable[[float, str], None]
+                ) -> tuple[np.ndarray, tuple[TriangularFactors, ...], int]:
     """Return (values, factors of the parts, rounds) of the robust fit.
 
     The scale is the median residual of the ordinary fit, then of the first robust fit; after that
     it hardly changes and is kept.
     """
     for rounds in range(1, MAX_ROUNDS + 1):
-        def tick(share, done=rounds - 1):
+        def tick(share: float, done: int = rounds - 1) -> None:
             report(0.5 + 0.2 * (done + share) / MAX_ROUNDS, f'reweighting, round {done + 1}')
 
         if rounds <= 2:
@@ -108,7 +111,8 @@ def _reweighted(robot, base, recording, x, floor, start, loss, factor, report):
             sigma = np.maximum(median_sigma(left), floor)
         bounds = TUNING[loss] * sigma
 
-        def weigh(k, A, x=x, bounds=bounds):
+        def weigh(k: int, A: np.ndarray, x: np.ndarray = x, bounds: np.ndarray = bounds
+                  ) -> np.ndarray:
             return WEIGHTS[loss](misfit(A, x[base.depends[k]]) / bounds[k])
 
         parts = triangular_parts(robot, base, recording, PARTS, factor, weigh, tick)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.constrained.independent_joints import MULTI_AXIS
-from dynamics_node.constrained.loop_motion import LoopMotion, transmission_gain
+from dynamics_node.constrained.loop_motion import LoopMotion, LoopMotionSamples, transmission_gain
 from dynamics_node.errors import DynamicsError
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.recording import RawRecording, Recording, motor_names
@@ -124,14 +124,14 @@ def is_whole(robot: Robot, recording: Recording) -> bool:
             and np.shape(recording.q)[1:] == (robot.nq,) and robot.nq != len(robot.joint_names))
 
 
-def _whole(robot, measured):
+def _whole(robot: Robot, measured: dict[str, np.ndarray]) -> np.ndarray | None:
     """Return all positions in the order of the joints (N, nq), None if some are missing."""
     if any(name not in measured for name in robot.joint_names):
         return None
     return np.stack([measured[name] for name in robot.joint_names], axis=-1)
 
 
-def _columns(robot, recording):
+def _columns(robot: Robot, recording: Recording) -> tuple[dict[str, np.ndarray], ...]:
     """Return q, v, a, tau by joint, {name: (N,)} each, of joints with one axis."""
     names = tuple(recording.joint_names)
     if is_whole(robot, recording):
@@ -144,7 +144,7 @@ def _columns(robot, recording):
                  for x in (recording.q, recording.v, recording.a, recording.tau))
 
 
-def _refuse_missing(loops, q):
+def _refuse_missing(loops: LoopMotion, q: dict[str, np.ndarray]) -> None:
     missing = [name for name in positions_needed(loops) if name not in q]
     passive = [name for name in missing if name in loops.model.loops[1]]
     if passive:
@@ -155,7 +155,8 @@ def _refuse_missing(loops, q):
         raise DynamicsError(f'the recording lacks the motors {missing}; it has {list(q)}')
 
 
-def _configurations(loops, measured, whole):
+def _configurations(loops: LoopMotion, measured: dict[str, np.ndarray], whole: np.ndarray | None
+                    ) -> tuple[np.ndarray, np.ndarray]:
     """Return (q (N, nq), known (N,)): configurations that close the loops."""
     positions = np.stack([measured[name] for name in loops.names], axis=-1)
     if whole is not None and np.isfinite(whole).all():
@@ -179,7 +180,7 @@ def _configurations(loops, measured, whole):
         raise DynamicsError(f'{error}.{hint}') from error
 
 
-def _regular(motion, known):
+def _regular(motion: LoopMotionSamples, known: np.ndarray) -> tuple[np.ndarray, list[str]]:
     """Return (mask of the samples that are kept, warnings)."""
     size = transmission_gain(motion.N)
     kept = motion.regular & known
@@ -193,7 +194,8 @@ def _regular(motion, known):
     return kept, [f'{text}: they are left out'] if left_out else []
 
 
-def _compared(loops, measured, q, kept):
+def _compared(loops: LoopMotion, measured: Mapping[str, np.ndarray], q: np.ndarray, kept: np.ndarray
+              ) -> list[str]:
     """Return warnings about measured joints that deviate from the loops; refuse large ones."""
     warnings = []
     for joint in loops.model.joints:

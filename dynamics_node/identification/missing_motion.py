@@ -35,7 +35,7 @@ def missing_motion(model: Model, names: Sequence[str]) -> str:
     return '; '.join(f'{joint}: {", ".join(texts)}' for joint, texts in wanted.items())
 
 
-def _kind(parameter):
+def _kind(parameter: str) -> str:
     """Return 'mc' for 'mcx' and so on, 'I' for an inertia, other names as they are."""
     for kind in ('mc', 'I'):
         if parameter.startswith(kind):

@@ -100,23 +100,23 @@ def propose_motions(robot: Robot, base: BaseParameters, fit: LinearFit, spread: 
     return MotionProposal(tuple(found), tuple(rest.tolist()))
 
 
-def _with(R, chosen):
+def _with(R: np.ndarray, chosen: list[_Candidate]) -> np.ndarray:
     """Return the factor (b, b) of the information R'R with that of motions."""
     return r_factor(np.vstack([R, *(each.R for each in chosen)]))
 
 
-def _counted(chosen):
+def _counted(chosen: list[_Candidate]) -> list[tuple[_Candidate, int]]:
     """Return [(candidate, how often it was chosen)]."""
     first = {id(each): each for each in chosen}
     return [(each, sum(other is each for other in chosen)) for each in first.values()]
 
 
-def _lacking(R, aim):
+def _lacking(R: np.ndarray, aim: float) -> np.ndarray:
     """Return which deviations are greater than `aim`, (b,)."""
     return standard_deviations(R) > aim
 
 
-def _misses(R, aim):
+def _misses(R: np.ndarray, aim: float) -> float:
     """Return how far the deviations are from `aim`: the sum of their logarithms."""
     return float(np.log(np.maximum(standard_deviations(R) / aim, 1.0)).sum())
 
@@ -139,7 +139,7 @@ def _best(robot: Robot, base: BaseParameters, sigma: np.ndarray,
             for k in dict.fromkeys(tells.argmax(axis=0).tolist())]
 
 
-def _rows(robot, base, sigma, motion):
+def _rows(robot: Robot, base: BaseParameters, sigma: np.ndarray, motion: JointMotion) -> np.ndarray:
     """Return the regressor of a motion in units of its noise, (rows, b).
 
     :param sigma: (rows of torques, b) noise of a second of data, by the units of x.

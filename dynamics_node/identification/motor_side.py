@@ -61,7 +61,8 @@ def check_no_currents(raw: RawRecording) -> None:
             'each joint (torque constant x gear ratio), with joint_side or --effort-scale joint=K')
 
 
-def _factors(name, given, raw, unknown=False):
+def _factors(name: str, given: Mapping[str, float] | None, raw: RawRecording, unknown: bool = False
+             ) -> np.ndarray:
     """Return a factor for each column of the recording, (joints,); 1 where none is given.
 
     :param unknown: whether NaN is permitted.
@@ -81,7 +82,7 @@ def _factors(name, given, raw, unknown=False):
     return factors
 
 
-def _through(transmission, raw):
+def _through(transmission: Transmission, raw: RawRecording) -> RawRecording:
     """Return the recording with the joints of a transmission in place of its motors."""
     missing = [name for name in transmission.motors if name not in raw.joint_names]
     if missing:
@@ -98,10 +99,10 @@ def _through(transmission, raw):
     return joints._replace(
         joint_names=joints.joint_names + others.joint_names, currents=others.currents,
         q=np.hstack([joints.q, others.q]), tau=np.hstack([joints.tau, others.tau]),
-        v=None if v is None else np.hstack([joints.v, others.v]))
+        v=None if joints.v is None or others.v is None else np.hstack([joints.v, others.v]))
 
 
-def _joint_efforts(tau, matrix):
+def _joint_efforts(tau: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     """Return R' tau; NaN only at joints that a motor without an effort drives."""
     missing = np.isnan(tau)
     joints = np.where(missing, 0.0, tau) @ matrix

@@ -43,6 +43,7 @@ from dynamics_node.identification.transmission import Transmission
 from dynamics_node.model import payload
 from dynamics_node.model.friction_terms import FrictionTerms
 from dynamics_node.model.joints import Prismatic
+from dynamics_node.model.model import Model
 from dynamics_node.robot.robot import Robot
 
 PER_JOINT = ('armature', 'viscous', 'coulomb', 'offset')
@@ -200,7 +201,7 @@ def parameter_layout(robot: Robot, stribeck_speed: float | None = None,
                            coupled_motors(robot, transmission), load)
 
 
-def _law(model, k, stribeck_speed):
+def _law(model: Model, k: int, stribeck_speed: float | None) -> FrictionLaw:
     """Return the FrictionLaw of a degree of freedom.
 
     :param stribeck_speed: for Stribeck friction; None: that of the model, if it has such friction.
@@ -248,7 +249,8 @@ def robot_with_parameters(robot: Robot, layout: ParameterLayout, values: np.ndar
     return Robot(model, compile=robot.compilation_enabled)
 
 
-def _friction_terms(model, layout, values):
+def _friction_terms(model: Model, layout: ParameterLayout, values: np.ndarray
+                    ) -> FrictionTerms | None:
     """Return the FrictionTerms of a model with the laws of a layout; None if it needs none."""
     if set(layout.laws) <= {FrictionLaw(model.friction_speed)}:
         return None
@@ -297,7 +299,7 @@ def lacking_torque(robot: Robot, layout: ParameterLayout, values: np.ndarray, q:
     return torque
 
 
-def _of_dof(load, dof):
+def _of_dof(load: np.ndarray | None, dof: int) -> np.ndarray | None:
     return None if load is None else load[:, dof]
 
 

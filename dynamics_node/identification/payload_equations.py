@@ -13,6 +13,7 @@ from dynamics_node.identification.linear_fit import ROUNDING
 from dynamics_node.identification.loop_equations import has_loops, project
 from dynamics_node.identification.loop_recording import complete_recording, velocity_signs
 from dynamics_node.identification.parameters import (
+    ParameterLayout,
     parameter_layout,
     parameter_regressor,
     parameter_values,
@@ -92,7 +93,7 @@ def payload_rows(robot: Robot, recording: RawRecording | Recording | StaticPoses
     return found, tuple(warnings)
 
 
-def _dry_friction(robot, loops, q):
+def _dry_friction(robot: Robot, loops: LoopMotion | None, q: np.ndarray) -> np.ndarray:
     """Return the dry friction in each row of torques, the RMS sum of all joints, (rows,)."""
     if loops is None:
         return robot.model.friction
@@ -100,7 +101,8 @@ def _dry_friction(robot, loops, q):
     return np.sqrt(robot.model.friction ** 2 @ moves)
 
 
-def _samples(robot, given, cutoff):
+def _samples(robot: Robot, given: RawRecording | Recording | StaticPoses, cutoff: float | None
+             ) -> _Samples:
     """Return the recording, checked, in the order of the robot."""
     if isinstance(given, StaticPoses):
         return _pose_samples(robot, select_pose_joints(robot, given))
@@ -127,13 +129,13 @@ def _samples(robot, given, cutoff):
                     None)
 
 
-def _pose_samples(robot, poses):
+def _pose_samples(robot: Robot, poses: StaticPoses) -> _Samples:
     if len(poses.q) < MIN_POSES:
         raise DynamicsError(f'{len(poses.q)} poses are too few; record {MIN_POSES} or more '
                             'with different directions of gravity in the frame')
     rest = np.zeros_like(poses.q)
-    recording = Recording(poses.joint_names, np.arange(len(rest), dtype=float), poses.q, rest,
-                          rest, poses.tau)
+    recording = Recording(tuple(poses.joint_names), np.arange(len(rest), dtype=float), poses.q,
+                          rest, rest, poses.tau)
     if not has_loops(robot):
         return _Samples(recording, poses.approach, 1, (), None)
     done = complete_recording(robot, recording)
@@ -146,7 +148,7 @@ def _pose_samples(robot, poses):
     return _Samples(done.recording, approach, 1, done.warnings, done.loops)
 
 
-def _free(layout, static, loaded, unloaded):
+def _free(layout: ParameterLayout, static: bool, loaded: _Samples, unloaded: bool) -> np.ndarray:
     """Return the mask of the model parameters that are fitted, (size,)."""
     free = np.full(layout.size, unloaded)
     if static:
@@ -159,7 +161,8 @@ def _free(layout, static, loaded, unloaded):
     return free & ~layout.known
 
 
-def _equations(robot, layout, samples, frame, free, loaded=True):
+def _equations(robot: Robot, layout: ParameterLayout, samples: _Samples, frame: str,
+               free: np.ndarray, loaded: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Return (A, y) of a recording, (M, rows, unknowns) and (M, rows)."""
     body = robot.model.frame(frame).body
     to_body = np.array([body_inertia_rates(robot.model, {frame: unit})[body]

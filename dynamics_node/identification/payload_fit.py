@@ -13,6 +13,7 @@ At rest, torques determine only mass and centre. Dry friction is their main erro
 with `approach` it is fitted, else large residuals get small weights (Huber).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from dynamics_node.identification.consistent_fit import LEAST_BODY
 from dynamics_node.identification.interior_fit import ConsistentSet, nearest_point
 from dynamics_node.identification.linear_fit import TUNING, equilibrated, huber
 from dynamics_node.identification.noise import residual_noise
-from dynamics_node.identification.payload_equations import payload_rows
+from dynamics_node.identification.payload_equations import PayloadRows, payload_rows
 from dynamics_node.identification.pseudo_inertia import is_consistent, nearest_consistent
 from dynamics_node.identification.r_factor import r_factor
 from dynamics_node.identification.recording import RawRecording, Recording
@@ -126,7 +127,7 @@ def identify_payload(robot: Robot, recording: RawRecording | Recording | StaticP
 
 # The fit ------------------------------------------------------------------------------------------
 
-def _fitted(rows):
+def _fitted(rows: PayloadRows) -> tuple[np.ndarray, np.ndarray]:
     """Return (R factor of [Y, y], residuals (N, joints) of the loaded samples).
 
     Ordinary least squares first; then joints weighted by their noise, poses by their residual.
@@ -149,24 +150,24 @@ def _fitted(rows):
     return factor, left.reshape(-1, nv)[:rows.samples]
 
 
-def _solved(R, z):
+def _solved(R: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return x with R x = z; the shortest one if R is rank deficient."""
     scaled, scale = equilibrated(R)
     return np.linalg.lstsq(scaled, z, rcond=1e-12)[0] / scale
 
 
-def _reciprocal_condition(R):
+def _reciprocal_condition(R: np.ndarray) -> float:
     """Return the least over the greatest singular value, columns scaled to norm 1."""
     values = np.linalg.svd(equilibrated(R)[0], compute_uv=False)
     return values[-1] / values[0] if (np.abs(R).sum(axis=0) > 0.0).all() else 0.0
 
 
-def _covariance(R):
+def _covariance(R: np.ndarray) -> np.ndarray:
     inverse = linalg.solve_triangular(r_factor(R), np.eye(len(R)))
     return inverse @ inverse.T
 
 
-def _undetermined(rows, R, frame):
+def _undetermined(rows: PayloadRows, R: np.ndarray, frame: str) -> str:
     """Return an error message: which values are not determined, and what to record instead."""
     direction = np.linalg.svd(equilibrated(R)[0])[2][-1]
     names = [VALUES[k] for k in np.argsort(-np.abs(direction)) if abs(direction[k]) > 0.3]
@@ -182,12 +183,12 @@ def _undetermined(rows, R, frame):
             'axes are horizontal')
 
 
-def _ten(x):
+def _ten(x: np.ndarray) -> np.ndarray:
     """Return pi of x = (six of inertia, mass, moment), (10,)."""
     return np.concatenate([x[6:], x[:6]])
 
 
-def _consistent(x, R, z):
+def _consistent(x: np.ndarray, R: np.ndarray, z: np.ndarray) -> np.ndarray:
     """Return the x of the consistent body that fits the torques best."""
     order = np.r_[4:10, 0:4]   # of ten, as x has them
     near = nearest_consistent(_ten(x))
@@ -200,7 +201,8 @@ def _consistent(x, R, z):
 
 # Result -------------------------------------------------------------------------------------------
 
-def _estimate(rows, frame, ten, has_inertia, covariance, left, warnings):
+def _estimate(rows: PayloadRows, frame: str, ten: np.ndarray, has_inertia: bool,
+              covariance: np.ndarray, left: np.ndarray, warnings: Sequence[str]) -> PayloadEstimate:
     load = inertia_of(ten)
     order = np.r_[6:10, 0:6] if has_inertia else np.arange(4)      # of ten: (m, mc, inertia)
     J = _rates(ten)[:len(order), :len(order)]
@@ -223,9 +225,9 @@ def _estimate(rows, frame, ten, has_inertia, covariance, left, warnings):
                            rows.joint_names)
 
 
-def _rates(ten):
+def _rates(ten: np.ndarray) -> np.ndarray:
     """Return d(mass, centre, tensor about it)/d(ten), (10, 10), by central differences."""
-    def values(ten):
+    def values(ten: np.ndarray) -> np.ndarray:
         load = inertia_of(ten)
         about = Inertia(load.mass, load.com, load.tensor_about_com())
         return ten_numbers(about)

@@ -1,5 +1,6 @@
 """Prepare a raw recording for identification: select joints, check, filter, complete loops."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def prepare(robot: Robot, raw: RawRecording, cutoff: float | None = None,
                     loops, recorded, idle)
 
 
-def _unknown_efforts(raw):
+def _unknown_efforts(raw: RawRecording) -> Iterator[str]:
     """Return a warning about joints without efforts."""
     if raw.no_effort:
         yield (f'no sample has the effort of {", ".join(raw.no_effort)}: the motion of these '
@@ -101,12 +102,12 @@ def _unknown_efforts(raw):
                'the URDF')
 
 
-def _duration(recording):
+def _duration(recording: Recording) -> float:
     """Return the time that the samples of a recording cover, without its gaps [s]."""
     return len(recording.time) * float(np.median(np.diff(recording.time)))
 
 
-def _left_out(recorded, whole, idle):
+def _left_out(recorded: float, whole: float, idle: float) -> Iterator[str]:
     """Return warnings about time that is not used [s]."""
     if idle:
         yield f'{idle:.3g} of {recorded:.3g} s are without motion and are left out'
@@ -115,14 +116,15 @@ def _left_out(recorded, whole, idle):
                f'{2.0 * EDGE:g} periods of its cutoff beside each gap. Record without gaps')
 
 
-def _checked_joints(robot, raw):
+def _checked_joints(robot: Robot, raw: RawRecording) -> RawRecording:
     """Return the recording without the joints that the loops check."""
     if not robot.loops.constraints:
         return raw
     return raw.joints([name for name in raw.joint_names if name in motor_names(robot)])
 
 
-def _independent(robot, raw):
+def _independent(robot: Robot, raw: RawRecording) -> tuple[
+        RawRecording, LoopMotion | None, dict[str, tuple[np.ndarray, np.ndarray]]]:
     """Return (recording of the needed joints, LoopMotion or None, other positions).
 
     The latter are {joint: (time, positions)} of joints that follow from the needed ones.

@@ -14,7 +14,7 @@ class ProgressBar:
     :param stream: None: the standard error.
     """
 
-    def __init__(self, stream: TextIO | None = None):
+    def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
         self._drawn, self._tenths = -PAUSE, -1
@@ -36,6 +36,6 @@ class ProgressBar:
         if self._live:
             self._write('\r\033[K')
 
-    def _write(self, text):
+    def _write(self, text: str) -> None:
         self._stream.write(text)
         self._stream.flush()

@@ -22,7 +22,7 @@ def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     return np.tensordot(ten, UNITS, 1)
 
 
-def _pseudo_inertia(ten):
+def _pseudo_inertia(ten: np.ndarray) -> np.ndarray:
     m, x, y, z, xx, xy, yy, xz, yz, zz = ten
     half = 0.5 * (xx + yy + zz)
     return np.array([[half - xx, -xy, -xz, x],

@@ -6,6 +6,8 @@ missing or constant; positions beyond the joint limits. Warnings: loss of accura
 of torques are checked when accelerations are known: see `torque_checks.py`.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from dynamics_node.errors import DynamicsError
@@ -42,7 +44,7 @@ def check_recording(robot: Robot, raw: RawRecording, min_duration: float = 5.0,
             *_check_velocities(raw))
 
 
-def _check_time(time, min_duration):
+def _check_time(time: np.ndarray, min_duration: float) -> Iterator[str]:
     if len(time) < MIN_SAMPLES:
         raise DynamicsError(f'the recording has {len(time)} samples; expected at least '
                             f'{MIN_SAMPLES}, and {min_duration:g} s of motion')
@@ -81,7 +83,7 @@ def _check_time(time, min_duration):
         yield f'{1.0 / usual:.3g} samples per second are few; record {GOOD_RATE:g} or more'
 
 
-def _check_missing(raw):
+def _check_missing(raw: RawRecording) -> Iterator[str]:
     for words, x in (('position', raw.q), ('effort', raw.tau)):
         never = ~np.isfinite(x).any(axis=0)
         if never.any():
@@ -98,7 +100,7 @@ def _check_missing(raw):
         yield f'{missing:.1%} of the samples lack a position or an effort and are left out'
 
 
-def _check_positions(robot, raw):
+def _check_positions(robot: Robot, raw: RawRecording) -> tuple[str, ...]:
     """Refuse positions far beyond the limits; a zero offset may exceed them a little."""
     low, high = np.nanmin(raw.q, axis=0), np.nanmax(raw.q, axis=0)
     for k, joint in enumerate(map(robot.model.joint, raw.joint_names)):
@@ -117,7 +119,7 @@ def _check_positions(robot, raw):
     return ()
 
 
-def _check_motion(robot, raw, all_move):
+def _check_motion(robot: Robot, raw: RawRecording, all_move: bool) -> Iterator[str]:
     extent = np.nanmax(raw.q, axis=0) - np.nanmin(raw.q, axis=0)
     slides = np.array([robot.model.joint(name).kind == 'prismatic' for name in raw.joint_names])
     still = extent < np.where(slides, 0.1, 1.0) * MIN_MOTION
@@ -131,17 +133,16 @@ def _check_motion(robot, raw, all_move):
     if one_way.any():
         yield (f'{_named(raw, one_way)} moved in one direction only: friction and offset cannot be '
                'separated; record motions back and forth')
-    return ()
 
 
-def _return_motion(q):
+def _return_motion(q: np.ndarray) -> float:
     """Return the smaller one of the largest rise and the largest fall within q."""
     up = (q - np.minimum.accumulate(q)).max()
     down = (np.maximum.accumulate(q) - q).max()
     return min(up, down)
 
 
-def _check_torques(raw, all_move):
+def _check_torques(raw: RawRecording, all_move: bool) -> Iterator[str]:
     low, high = np.nanmin(raw.tau, axis=0), np.nanmax(raw.tau, axis=0)
     constant = high - low <= 1e-9 * np.maximum(np.abs(low), np.abs(high))
     if constant.all() or (all_move and constant.any()):
@@ -155,7 +156,7 @@ def _check_torques(raw, all_move):
         yield f'the effort of {_named(raw, coarse)} takes fewer than {MIN_LEVELS} different values'
 
 
-def _check_velocities(raw):
+def _check_velocities(raw: RawRecording) -> Iterator[str]:
     """Warn of measured velocities that contradict the positions; they are not used."""
     if raw.v is None:
         return
@@ -165,12 +166,12 @@ def _check_velocities(raw):
             yield f"the velocity of '{name}' {unit}; velocities are taken from positions instead"
 
 
-def _effort_columns(robot, raw):
+def _effort_columns(robot: Robot, raw: RawRecording) -> RawRecording:
     """Return the columns of joints with a motor whose effort is used."""
     names = [name for name in motor_names(robot) if name not in raw.no_effort]
     return raw.joints([name for name in raw.joint_names if name in names])
 
 
-def _named(raw, mask):
+def _named(raw: RawRecording, mask: np.ndarray) -> str:
     names = [name for name, chosen in zip(raw.joint_names, mask) if chosen]
     return f"joint '{names[0]}'" if len(names) == 1 else f'joints {names}'

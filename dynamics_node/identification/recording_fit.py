@@ -73,6 +73,6 @@ def prepare_without_delay(robot: Robot, raw: RawRecording,
     return _shifted(prepared._replace(warnings=(*prepared.warnings, text)), delay), delay
 
 
-def _shifted(prepared, delay):
+def _shifted(prepared: Prepared, delay: float) -> Prepared:
     return prepared._replace(
         recording=advanced(prepared.recording, delay)) if delay else prepared

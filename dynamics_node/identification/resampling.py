@@ -47,7 +47,7 @@ def uniform(time: np.ndarray, x: np.ndarray, period: float) -> tuple[np.ndarray,
     return grid, y
 
 
-def _spaced(time, least):
+def _spaced(time: np.ndarray, least: float) -> np.ndarray:
     """Return a mask of samples with at least this step between them."""
     kept = np.ones(len(time), dtype=bool)
     last = time[0]
@@ -57,7 +57,7 @@ def _spaced(time, least):
     return kept
 
 
-def _bridge(time, x, k, at):
+def _bridge(time: np.ndarray, x: np.ndarray, k: int, at: np.ndarray) -> np.ndarray:
     """Return x at times in the gap after sample k, by a cubic polynomial."""
     start, stop = time[k], time[k + 1]
     length = stop - start

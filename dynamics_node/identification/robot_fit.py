@@ -1,12 +1,13 @@
 """Identify the inertial and friction parameters of a robot from a Recording."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.checks import check_callable, check_kind, choice, flag, positive, whole
+from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.identification.consistent_fit import Optimality, consistent_fit, parameter_prior
 from dynamics_node.identification.coupling_checks import coupling_warnings
@@ -122,7 +123,7 @@ class Identification(NamedTuple):
         """
         complete = flag('coupled_motors', coupled_motors) and self.layout.approximated
 
-        def torque(q, v, a):
+        def torque(q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
             v, a = np.asarray(v, dtype=float), np.asarray(a, dtype=float)
             layout = self.layout
             torque = (self.robot.inverse_dynamics(q, v, a)
@@ -204,7 +205,7 @@ def identify(robot: Robot, recording: Recording, options: IdentificationOptions 
         propose_motions(robot, base, linear, of_base, train, factor, crossed.factor))
 
 
-def _without_springs(robot, recording, loops):
+def _without_springs(robot: Robot, recording: Recording, loops: LoopMotion | None) -> Recording:
     """Return the recording without the torques of springs, which are known."""
     if robot.springs and loops is not None:
         raise DynamicsError('identification of a robot with loops and springs is not available; '
@@ -214,7 +215,7 @@ def _without_springs(robot, recording, loops):
 
 # Argument checks --------------------------------------------------------------------------------
 
-def _checked(options):
+def _checked(options: IdentificationOptions) -> IdentificationOptions:
     choice('method', options.method, METHODS)
     choice('loss', options.loss, LOSSES)
     _within('prior_weight', options.prior_weight)
@@ -231,12 +232,13 @@ def _checked(options):
     return options
 
 
-def _within(name, value):
+def _within(name: str, value: float) -> None:
     if not MIN_OPTION <= positive(name, value) <= MAX_OPTION:
         raise DynamicsError(f'{name} is {value:g}; expected {MIN_OPTION:g} to {MAX_OPTION:g}')
 
 
-def _arranged(robot, recording):
+def _arranged(robot: Robot, recording: Recording
+              ) -> tuple[Recording, LoopMotion | None, tuple[str, ...]]:
     """Return (recording of all joints in the order of the robot, LoopMotion, warnings)."""
     recording = checked(robot, recording)
     if not has_loops(robot):
@@ -277,16 +279,17 @@ def checked(robot: Robot, recording: Recording) -> Recording:
     return recording
 
 
-def _in_order(robot, recording):
+def _in_order(robot: Robot, recording: Recording) -> Recording:
     ordered = select_joints(robot, recording)
     columns = [recording.joint_names.index(name) for name in ordered.joint_names]
-    return recording._replace(
-        joint_names=ordered.joint_names, tau=np.ascontiguousarray(ordered.tau, dtype=float),
-        **{name: np.ascontiguousarray(getattr(recording, name)[:, columns], dtype=float)
-           for name in ('q', 'v', 'a')})
+    q, v, a = (np.ascontiguousarray(array[:, columns], dtype=float)
+               for array in (recording.q, recording.v, recording.a))
+    return recording._replace(joint_names=ordered.joint_names, q=q, v=v, a=a,
+                              tau=np.ascontiguousarray(ordered.tau, dtype=float))
 
 
-def _refuse_still(names, q, tau, driven=True):
+def _refuse_still(names: Sequence[str], q: np.ndarray, tau: np.ndarray,
+                  driven: np.ndarray | bool = True) -> None:
     """Refuse joints that do not move, or are `driven` and have a constant torque."""
     for still, what in ((np.ptp(q, axis=0) < CONSTANT, 'does not move'),
                         ((np.ptp(tau, axis=0) < CONSTANT) & driven, 'has a constant torque')):
@@ -297,14 +300,15 @@ def _refuse_still(names, q, tau, driven=True):
                                 'measured torque, or lock the joint when the URDF is read')
 
 
-def _refuse_missing(recording, validation):
+def _refuse_missing(recording: Recording, validation: Recording) -> None:
     missing = [name for name in validation.no_effort if name not in recording.no_effort]
     if missing:
         raise DynamicsError(f'the validation has no effort of {", ".join(missing)}; expected those '
                             'of the recording that is fitted')
 
 
-def _decimation(base, train, validation, options):
+def _decimation(base: BaseParameters, train: Recording, validation: Recording,
+                options: IdentificationOptions) -> int:
     """Return the decimation that leaves enough rows; refuse a recording with too few samples."""
     needed = TORQUES_PER_UNKNOWN * int(base.depends.sum(axis=1).max())
     if len(train.time) < needed or not len(validation.time):
@@ -317,7 +321,8 @@ def _decimation(base, train, validation, options):
                  if rows_left(train.time, factor) >= needed), 1)
 
 
-def _warnings(base, spread, condition, residuals, crossed):
+def _warnings(base: BaseParameters, spread: Spread, condition: float, residuals: Residuals,
+              crossed: CrossValidation) -> tuple[str, ...]:
     texts = []
     if crossed.factor > 1.0:
         texts.append('parts of the recording, predicted by fits to its other parts, have greater '
@@ -339,7 +344,8 @@ def _warnings(base, spread, condition, residuals, crossed):
     return tuple(texts)
 
 
-def _motor_warnings(applied, complete, layout):
+def _motor_warnings(applied: Residuals, complete: Residuals, layout: ParameterLayout
+                    ) -> Iterator[str]:
     """Warn if torques of coupled motors or loads that the model of a Robot lacks are large.
 
     :param applied, complete: Residuals without and with these torques.

@@ -25,7 +25,7 @@ class ScaledRegressor:
     """The scaled regressor of base parameters of a robot within its limits."""
 
     def __init__(self, robot: Robot, limits: ExcitationLimits, bandwidth: float,
-                 rng: np.random.Generator, excited: ExcitedTree | None = None):
+                 rng: np.random.Generator, excited: ExcitedTree | None = None) -> None:
         """Compute the scales; bandwidth [rad/s]: usual ratio of accelerations to velocities."""
         self.robot, self.layout = robot, parameter_layout(robot)
         excited = excited_robot(robot) if excited is None else excited

@@ -74,7 +74,7 @@ def triangular_parts(robot: Robot, base: BaseParameters, recording: Recording, c
     return tuple(parts)
 
 
-def _places(time, count):
+def _places(time: np.ndarray, count: int) -> np.ndarray:
     """Return the part of each sample, (N,) from 0 to count - 1."""
     recordings = segments(time, PAUSE / np.median(np.diff(time))) if len(time) > 1 else [
         slice(0, len(time))]
@@ -150,7 +150,8 @@ def row_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor:
         tick(at.stop / len(recording.time))
 
 
-def _loop_chunks(robot, base, recording, factor, tick):
+def _loop_chunks(robot: Robot, base: BaseParameters, recording: Recording, factor: int, tick: Tick
+                 ) -> Iterator[list[np.ndarray]]:
     """Yield the rows of a robot with loops, per independent joint."""
     known = known_values(robot, base.layout)
     for at in _slices(recording.time, factor):
@@ -162,7 +163,7 @@ def _loop_chunks(robot, base, recording, factor, tick):
         tick(at.stop / len(recording.time))
 
 
-def _slices(time, factor):
+def _slices(time: np.ndarray, factor: int) -> Iterator[slice]:
     """Yield slices of samples; before decimation they overlap by the length of the filter."""
     step = factor * max(1, CHUNK // factor)
     overlap = (TAPS - 1) * factor if factor > 1 else 0
@@ -171,7 +172,7 @@ def _slices(time, factor):
             yield slice(start, min(start + step + overlap, segment.stop))
 
 
-def _columns(base, row, k):
+def _columns(base: BaseParameters, row: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the columns that the row of joint k depends on: of bodies, of itself, of motors."""
     layout, depends = base.layout, base.kept[base.depends[row]]
     first = layout.of_motors.start

@@ -33,14 +33,14 @@ def speed_factors(layout: ParameterLayout, values: np.ndarray,
     return factors
 
 
-def _columns(layout, k, some, dof):
+def _columns(layout: ParameterLayout, k: int, some: Recording, dof: int) -> np.ndarray:
     load = None if layout.load is None else np.zeros(len(some.time))
     return joint_columns(layout, k, some.v[:, dof], some.a[:, dof], load)
 
 
-def _slope(layout, k, some, dof, field):
+def _slope(layout: ParameterLayout, k: int, some: Recording, dof: int, field: str) -> np.ndarray:
     """Return the derivative of the columns of joint k by one of its speeds."""
-    def at(factor):
+    def at(factor: float) -> np.ndarray:
         laws = list(layout.laws)
         laws[k] = laws[k]._replace(**{field: factor * getattr(laws[k], field)})
         return _columns(layout._replace(laws=tuple(laws)), k, some, dof)
@@ -48,7 +48,7 @@ def _slope(layout, k, some, dof, field):
     return (at(1.0 + STEP) - at(1.0 - STEP)) / (2.0 * STEP * speed)
 
 
-def _deviations(A):
+def _deviations(A: np.ndarray) -> np.ndarray:
     """Return the standard deviations of a fit with the columns A, for noise of 1."""
     size = np.linalg.norm(A, axis=0)
     size = np.where(size > 0.0, size, 1.0)

@@ -54,7 +54,7 @@ def select_pose_joints(robot: Robot, poses: StaticPoses) -> StaticPoses:
     return StaticPoses(selected, arrays['q'], arrays['tau'], arrays.get('approach'))
 
 
-def _rows(key, value, columns):
+def _rows(key: str, value: np.ndarray, columns: int) -> np.ndarray:
     """Return finite floats, (N, columns)."""
     try:
         array = checks.check_array(key, value, columns)

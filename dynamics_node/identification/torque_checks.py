@@ -4,7 +4,7 @@ Each joint is judged by what the URDF, whose bodies may be wrong by some ten per
 friction can and cannot explain: see torque_factors.py and joint_conventions.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def check_torques(robot: Robot, recording: Recording,
                f'{_factors(doubtful)}. Are they in N m, or its masses that wrong?')
 
 
-def _check_factors(rows):
+def _check_factors(rows: Sequence[TorqueRow]) -> None:
     """Refuse factors that neither errors of the URDF nor friction explain."""
     wrong = [row for row in rows if _is_wrong(row)]
     if wrong:
@@ -98,7 +98,7 @@ def _is_absent(row: TorqueRow) -> bool:
     return abs(found.value) + 2.0 * found.sigma < 1.0 / PLAUSIBLE
 
 
-def _factors(rows):
+def _factors(rows: list[TorqueRow] | Sequence[TorqueRow]) -> str:
     return ', '.join(f'{row.name} {row.likely_factor().value:.3g}' for row in rows)
 
 
@@ -116,7 +116,7 @@ def _unit(factor: float, spread: float = 1.0) -> str:
             'each joint by its constant (torque constant x gear ratio)')
 
 
-def _check_gravity(robot, recording, loops):
+def _check_gravity(robot: Robot, recording: Recording, loops: LoopMotion | None) -> None:
     """Refuse torques without gravity: the driver compensates it and reports the rest.
 
     tau = s_g gravity + s_d rest + joint parameters of each joint, by least squares.

@@ -95,7 +95,8 @@ def torque_rows(robot: Robot, recording: Recording,
         for k, at in enumerate(rows) if at in used)
 
 
-def _row(name, tau, rigid, errors, joint):
+def _row(name: str, tau: np.ndarray, rigid: np.ndarray, errors: np.ndarray, joint: np.ndarray
+         ) -> TorqueRow:
     """Return the TorqueRow; all that the columns of `joint` explain is removed."""
     Q = _basis(joint)[0]
     size = np.linalg.norm(rigid)
@@ -110,7 +111,7 @@ def _row(name, tau, rigid, errors, joint):
     return TorqueRow(name, tau, rigid, U, S, float(left * np.sqrt(len(tau) / free / INDEPENDENT)))
 
 
-def _basis(A):
+def _basis(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (orthonormal basis of the columns of A, singular values), without rounding errors."""
     U, S, _ = np.linalg.svd(A, full_matrices=False)
     kept = S / S.max(initial=np.finfo(float).tiny) > ROUNDING

@@ -6,9 +6,11 @@ prints; `dynamics_node follow` sends such a file to the topic `~/reference` of t
 """
 
 import csv
+import os
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +52,7 @@ def read_trajectory(path: str | PathLike) -> TimedPoints:
     return _of_table(path, text)
 
 
-def _of_table(path, text):
+def _of_table(path: str | os.PathLike, text: str) -> TimedPoints:
     try:
         header, *rows = [row for row in csv.reader(text.splitlines()) if row] or [[]]
     except csv.Error as error:
@@ -67,12 +69,14 @@ def _of_table(path, text):
     if not len(table):
         raise DynamicsError(f'{path} has only a header')
     columns = {name: table[:, k] for k, name in enumerate(header)}
-    return TimedPoints(joints, columns['time'], *(
+    positions, velocities, accelerations = (
         _all_or_none(path, [columns.get(f'{quantity}_{joint}') for joint in joints], quantity)
-        for quantity in QUANTITIES))
+        for quantity in QUANTITIES)
+    assert positions is not None   # each joint is named by its column of positions
+    return TimedPoints(joints, columns['time'], positions, velocities, accelerations)
 
 
-def _numbers(path, line, row, width):
+def _numbers(path: str | os.PathLike, line: int, row: list[str], width: int) -> list[float]:
     if len(row) != width:
         raise DynamicsError(f'{path}, line {line} has {len(row)} cells; expected {width}, as many '
                             'as the header')
@@ -82,7 +86,8 @@ def _numbers(path, line, row, width):
         raise DynamicsError(f'{path}, line {line}: {error}') from error
 
 
-def _all_or_none(path, columns, quantity):
+def _all_or_none(path: str | os.PathLike, columns: Sequence[np.ndarray | None], quantity: str
+                 ) -> np.ndarray | None:
     known = [column for column in columns if column is not None]
     if known and len(known) < len(columns):
         raise DynamicsError(f'{path} has the {quantity} of {len(known)} of {len(columns)} joints; '
@@ -90,31 +95,32 @@ def _all_or_none(path, columns, quantity):
     return np.column_stack(known) if known else None
 
 
-def _of_message(path, text):
+def _of_message(path: str | os.PathLike, text: str) -> TimedPoints:
     try:
-        message = load_yaml(text, MAX_VALUES, first=True)
+        message: Any = load_yaml(text, MAX_VALUES, first=True)
     except DynamicsError as error:
         raise DynamicsError(f'{path} is not valid YAML: {error}') from error
     try:
         names, points = tuple(message['joint_names']), list(message['points'])
         times = np.array([_seconds(point['time_from_start']) for point in points])
-        arrays = [_column(points, field, len(names))
-                  for field in ('positions', 'velocities', 'accelerations')]
+        positions, velocities, accelerations = (
+            _column(points, field, len(names))
+            for field in ('positions', 'velocities', 'accelerations'))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DynamicsError(
             f'{path} is no trajectory_msgs/JointTrajectory: {type(error).__name__} {error}; '
             'expected joint_names and points with positions, velocities or none, accelerations or '
             'none, and time_from_start with sec and nanosec') from error
-    if not names or not all(isinstance(name, str) for name in names) or arrays[0] is None:
+    if not names or not all(isinstance(name, str) for name in names) or positions is None:
         raise DynamicsError(f'{path} names no joints or has no positions')
-    return TimedPoints(names, times, *arrays)
+    return TimedPoints(names, times, positions, velocities, accelerations)
 
 
-def _seconds(duration):
+def _seconds(duration: Mapping[str, int]) -> float:
     return float(duration.get('sec', 0)) + 1e-9 * float(duration.get('nanosec', 0))
 
 
-def _column(points, field, n):
+def _column(points: Sequence[Mapping[str, Any]], field: str, n: int) -> np.ndarray | None:
     """Return one quantity of all points, (points, n), or None if no point has it."""
     rows = [list(map(float, point.get(field) or ())) for point in points]
     if not any(rows):
@@ -162,5 +168,5 @@ def write_trajectory_csv(path: str | PathLike, trajectory: Fourier, rate: float 
     write_table(path, header, np.column_stack([time, *motion]))
 
 
-def _quoted(name):
+def _quoted(name: str) -> str:
     return "'" + name.replace("'", "''") + "'"

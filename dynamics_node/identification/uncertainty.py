@@ -64,6 +64,6 @@ def standard_deviations(R: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.linalg.inv(R), axis=1)
 
 
-def _spread(sigma, values, before):
+def _spread(sigma: np.ndarray, values: np.ndarray, before: np.ndarray) -> Spread:
     with np.errstate(divide='ignore'):
         return Spread(sigma, sigma / np.abs(values), before)

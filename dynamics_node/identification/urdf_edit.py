@@ -37,7 +37,7 @@ def parsed(raw: bytes) -> Element:
     stack: list[Element] = []
     home: str | None = None
 
-    def begin(tag, attributes):
+    def begin(tag: str, attributes: dict[str, str]) -> None:
         nonlocal home
         prefix, _, name = tag.rpartition(':')
         home = prefix if home is None else home  # of the root, whose namespace is ignored
@@ -48,7 +48,7 @@ def parsed(raw: bytes) -> Element:
         (stack[-1].children if stack else root).append(element)
         stack.append(element)
 
-    def finish(tag):
+    def finish(tag: str) -> None:
         element = stack.pop()
         if not element.closed:
             element.end[0] = parser.CurrentByteIndex + skipped
@@ -61,15 +61,17 @@ def parsed(raw: bytes) -> Element:
     return root[0]
 
 
-def _end_of_tag(raw, start):
+def _end_of_tag(raw: bytes, start: int) -> int:
     """Return the position after the '>' of a start tag; quoted values may contain '>'."""
-    return re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""").match(raw, start).end()
+    tag = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""").match(raw, start)
+    assert tag is not None   # the parser has read it
+    return tag.end()
 
 
 class Edits:
     """Changes of a text, applied all at once."""
 
-    def __init__(self, raw: bytes):
+    def __init__(self, raw: bytes) -> None:
         self._raw = raw
         self._changes: list[tuple[int, int, bytes]] = []
 
@@ -96,7 +98,7 @@ class Edits:
         space = inside[:len(inside) - len(inside.lstrip())].decode()
         self._put(parent.inner, parent.inner, space + text)
 
-    def _put(self, start, end, text):
+    def _put(self, start: int, end: int, text: str) -> None:
         self._changes.append((start, end, text.encode()))
 
     def apply(self) -> bytes:
@@ -108,8 +110,8 @@ class Edits:
         return b''.join([*parts, self._raw[at:]])
 
 
-def _without_values(tag, wanted):
+def _without_values(tag: bytes, wanted: bytes) -> bytes:
     """Return the tag with the values of all other attributes blanked: they may look like it."""
-    def blank(match):
+    def blank(match: re.Match[bytes]) -> bytes:
         return match.group() if match.group(1) == wanted else b' ' * len(match.group())
     return re.sub(rb"""(?<=\s)([^\s=<>"'/]+)\s*=\s*(?:"[^"]*"|'[^']*')""", blank, tag)

@@ -11,6 +11,7 @@ If the old body itself is not consistent, the link of the moving joint gets the 
 others get zero.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -24,8 +25,8 @@ from dynamics_node.identification.pseudo_inertia import (
     ten_of,
     upper_cholesky,
 )
-from dynamics_node.identification.urdf_edit import Edits, parsed
-from dynamics_node.model.model import Model
+from dynamics_node.identification.urdf_edit import Edits, Element, parsed
+from dynamics_node.model.model import Body, Model
 from dynamics_node.model.read_urdf import read_urdf
 from dynamics_node.model.records import RobotRecord
 from dynamics_node.model.urdf_text import urdf_text
@@ -74,7 +75,7 @@ def changed_links(record: RobotRecord, model: Model) -> dict[str, Inertia]:
     own = {link.name: link.inertia for link in record.links}
     for name in own:
         model.frame(name)
-    changed = {}
+    changed: dict[str, Inertia] = {}
     for i, body in enumerate(model.bodies):
         members = [name for name, frame in model.frames.items() if frame.body == i]
         for name in members:
@@ -86,7 +87,7 @@ def changed_links(record: RobotRecord, model: Model) -> dict[str, Inertia]:
     return changed
 
 
-def _shared(body, parts):
+def _shared(body: Body, parts: Mapping[str, Inertia]) -> dict[str, Inertia]:
     """Return {link: new Inertia in the body frame} of the links of a body that change."""
     total = sum(parts.values(), inertias.ZERO)
     old, new = ten_numbers(total), ten_numbers(body.inertia)
@@ -107,7 +108,7 @@ def _shared(body, parts):
 
 # Links to text ----------------------------------------------------------------------------------
 
-def _write_link(edits, link, inertia):
+def _write_link(edits: Edits, link: Element, inertia: Inertia) -> None:
     inertial = link.child('inertial')
     if inertial is None:
         numbers = ' '.join(f'{key}="{_number(value)}"'
@@ -122,49 +123,50 @@ def _write_link(edits, link, inertia):
     _write(edits, inertial, 'origin', {'xyz': inertia.com})
 
 
-def _six(inertia, R):
+def _six(inertia: Inertia, R: np.ndarray) -> dict[str, float]:
     """Return the six inertias about the centre of mass, in axes rotated by R."""
     tensor = R.T @ inertia.tensor_about_com() @ R
     return {key: tensor[place] for key, place in SIX.items()}
 
 
-def _write(edits, parent, tag, attributes):
+def _write(edits: Edits, parent: Element, tag: str,
+           attributes: Mapping[str, Sequence[float] | np.ndarray]) -> None:
     """Set attributes of a child element; a missing attribute means zero."""
     element = parent.child(tag)
     changed = {name: values for name, values in attributes.items()
                if not np.array_equal(_numbers(element, name, len(values)), values)}
-    if element is None and changed:
-        text = ' '.join(f'{name}="{_three(values)}"' for name, values in attributes.items())
-        edits.insert(parent, f'<{tag} {text}/>')
-    elif changed:
+    if element is not None:
         for name, values in changed.items():
             edits.set(element, name, _three(values))
+    elif changed:
+        text = ' '.join(f'{name}="{_three(values)}"' for name, values in attributes.items())
+        edits.insert(parent, f'<{tag} {text}/>')
 
 
-def _numbers(element, name, count=3):
+def _numbers(element: Element | None, name: str, count: int = 3) -> np.ndarray:
     text = element.attributes.get(name) if element is not None else None
     return np.zeros(count) if text is None else np.array([float(word) for word in text.split()])
 
 
-def _three(values):
+def _three(values: Iterable[float]) -> str:
     return ' '.join(map(_number, values))
 
 
-def _number(x):
+def _number(x: float) -> str:
     """Return the shortest text that is read back exactly."""
     return repr(float(x))
 
 
 # Joints -----------------------------------------------------------------------------------------
 
-def _changed_friction(record, model):
+def _changed_friction(record: RobotRecord, model: Model) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return {joint: {'damping': , 'friction': }} of the joints that change.
 
     Joints that mimic it keep their own damping and friction; the joint gets the difference.
     """
     own = {joint.name: joint for joint in record.joints}
     ratio = {body.joint_name: body.ratio for body in model.bodies}
-    changed = {}
+    changed: dict[str, dict[str, tuple[float, ...]]] = {}
     for joint in model.joints:
         if joint.name not in own or joint.v.stop - joint.v.start != 1:
             continue  # the floating base is not a joint of the URDF

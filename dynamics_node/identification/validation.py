@@ -56,7 +56,7 @@ def compare(robot: Robot, base: BaseParameters, train: Recording, validation: Re
     return Residuals(*(np.sqrt(np.mean(x ** 2, axis=0)) for x in left))
 
 
-def _robot_residual(robot, base, recording):
+def _robot_residual(robot: Robot, base: BaseParameters, recording: Recording) -> np.ndarray:
     """Return measured torque minus that of the robot: the fitted friction may lack its terms."""
     q, v, a = recording.q, recording.v, recording.a
     torque = robot.inverse_dynamics(q, v, a)

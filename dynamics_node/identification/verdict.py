@@ -7,6 +7,7 @@ not determine it; or if parts of the recording are not predicted better than bef
 cross_validation.py.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,13 +79,14 @@ def total_share(error: np.ndarray, torque: np.ndarray) -> float:
     return float(_ratio(np.array([rms(error)]), np.array([rms(torque)]))[0])
 
 
-def _undetermined_reasons(spread):
+def _undetermined_reasons(spread: Spread) -> Iterator[str]:
     if not spread.determined.any():
         yield ('the data determine no parameter, and all stay as before: fits to some parts of the '
                'recording do not predict its other parts. Record a longer and more varied motion')
 
 
-def _error_reasons(rows, residuals, layout):
+def _error_reasons(rows: Sequence[str], residuals: Residuals, layout: ParameterLayout
+                   ) -> Iterator[str]:
     error, torque = residuals.validation_after, residuals.validation_torque
     share, shares = total_share(error, torque), _ratio(error, torque)
     if share > LARGE:
@@ -109,7 +111,7 @@ def _error_reasons(rows, residuals, layout):
                f'torque, and was {before[k] / torque[k]:.0%} before: {why}')
 
 
-def _part_reasons(crossed, residuals):
+def _part_reasons(crossed: CrossValidation, residuals: Residuals) -> Iterator[str]:
     known = total_share(residuals.validation_before, residuals.validation_torque) <= ACCURATE
     if not crossed.reliable and not known:
         yield ('fits to some parts of the recording do not predict its other parts significantly '
@@ -117,7 +119,8 @@ def _part_reasons(crossed, residuals):
                f'than {SIGNIFICANT}). Record a longer and more varied motion')
 
 
-def _mass_reasons(layout, before, values, spread):
+def _mass_reasons(layout: ParameterLayout, before: np.ndarray, values: np.ndarray, spread: Spread
+                  ) -> Iterator[str]:
     mass = np.arange(0, layout.inertial, 10)
     old, new = before[mass], values[mass]
     much = ((new > MASS_FACTOR * old) | (old > MASS_FACTOR * new)) & ~spread.determined[mass] & (
@@ -129,5 +132,5 @@ def _mass_reasons(layout, before, values, spread):
                'in another unit; otherwise record one that determines it, or raise prior_weight')
 
 
-def _ratio(error, torque):
+def _ratio(error: np.ndarray, torque: np.ndarray) -> np.ndarray:
     return np.divide(error, torque, out=np.full(np.shape(error), np.nan), where=torque > 0.0)

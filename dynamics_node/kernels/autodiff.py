@@ -1,5 +1,7 @@
 """Differentiate dynamics on the expression graph: automatic differentiation."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from dynamics_node.algorithms.inverse_dynamics import inverse_dynamics
@@ -39,7 +41,7 @@ def joint_reactions_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: n
     return dq, dv, da
 
 
-def _columns(results, directions):
+def _columns(results: np.ndarray, directions: Sequence[Mapping[Symbol, Number]]) -> np.ndarray:
     columns = np.array(tangents(list(results), directions), dtype=object)
     return columns.reshape(len(directions), len(results)).T
 
@@ -88,5 +90,5 @@ def coordinate_rates(model: Model, q: np.ndarray) -> np.ndarray:
     return rates
 
 
-def _is_number(value, number):
+def _is_number(value: object, number: float) -> bool:
     return isinstance(value, float) and value == number

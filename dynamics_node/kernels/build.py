@@ -1,5 +1,6 @@
 """Build the kernel of a key: trace, select the program with fewest instructions, compile, cache."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -60,12 +61,12 @@ def build_kernel(model: Model, key: KernelKey) -> Kernel:
     return kernel
 
 
-def _cached(name):
+def _cached(name: str) -> Kernel | None:
     found = cache.read(name)
     return None if found is None else load(*found)
 
 
-def _compiled(model, key, name):
+def _compiled(model: Model, key: KernelKey, name: str) -> Kernel | None:
     """Return the Kernel of a key, and cache it; None where the code fails its test.
 
     If packing fails, or the packed code fails its test, the kernel is compiled without packing.
@@ -131,11 +132,11 @@ def program_of(model: Model, key: KernelKey) -> Program:
     return _shortest(programs)
 
 
-def _shortest(programs):
+def _shortest(programs: Sequence[Program]) -> Program:
     return programs[0] if len(programs) == 1 else min(programs, key=instructions)
 
 
-def _forms(model, key):
+def _forms(model: Model, key: KernelKey) -> tuple[Model, ...]:
     """Return the model with each form of the inertias to trace: as written, and regrouped.
 
     Regrouped inertias have more zeros, but may lack zeros that a link has as written. Where tracing
@@ -148,24 +149,24 @@ def _forms(model, key):
     return _both_forms(model)
 
 
-def _both_forms(model):
+def _both_forms(model: Model) -> tuple[Model, Model]:
     bare = model.with_(inertias=model.bare_inertias)
     return bare, regrouped(bare)
 
 
 @lru_cache(maxsize=1)   # of the robot that is compiled now, for all its derivatives
-def _shorter_form(model, with_payload):
+def _shorter_form(model: Model, with_payload: bool) -> Model:
     plain = key_of(model, 'inverse_dynamics')._replace(with_payload=with_payload)
     shapes = _shapes(model, plain)
     return min(_both_forms(model),
                key=lambda form: instructions(trace(functions(form, plain)[0], shapes)))
 
 
-def _shapes(model, key):
+def _shapes(model: Model, key: KernelKey) -> dict[str, tuple[int, ...]]:
     return {**state_shapes(model, key), **uniform_shapes(model, key)}
 
 
-def _sample(model, key):
+def _sample(model: Model, key: KernelKey) -> list[np.ndarray]:
     """Return a state and uniform inputs to test a kernel with."""
     rng = np.random.default_rng(0)
     values = {'q': random_configuration(model, rng), 'gravity': rng.normal(size=3),
@@ -182,7 +183,7 @@ def _sample(model, key):
             for name, shape in _shapes(model, key).items()]
 
 
-def _mask(rng, n, most):
+def _mask(rng: np.random.Generator, n: int, most: int) -> np.ndarray:
     """Return n numbers 0 or 1, about half of them 1, but no more than `most`."""
     mask = (rng.random(n) < 0.5).astype(float)
     return mask * (np.cumsum(mask) <= most)

@@ -31,13 +31,13 @@ def name_of(model: Model, key: KernelKey) -> str:
     return parts.hexdigest() + '.kernel'
 
 
-def _constrained_places(model, key):
+def _constrained_places(model: Model, key: KernelKey) -> list[tuple]:
     """Return the frames and joints of the model that the constraints name."""
     return [(model.frames.get(each.frame), model.frames.get(each.to),
              coordinates_of(model, each)) for each in key.constraints]
 
 
-def _springs(model):
+def _springs(model: Model) -> list[tuple]:
     """Return the springs, constants of every program, with their frames and coordinates."""
     return [(spring, model.frames.get(spring.frame), model.frames.get(spring.to),
              coordinate_places(model).get(spring.joint)) for spring in model.springs]

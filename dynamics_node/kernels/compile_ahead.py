@@ -48,13 +48,14 @@ def compile_ahead(model: Model, keys: Sequence[KernelKey], jobs: int) -> Iterato
 _model: Model | None = None   # of this process
 
 
-def _keep_model(model):
+def _keep_model(model: Model) -> None:
     global _model
     _model = model
 
 
-def _compile(key):
+def _compile(key: KernelKey) -> Compiled:
     from dynamics_node.kernels.build import build_kernel
+    assert _model is not None   # see _keep_model
     start = time.monotonic()
     try:
         build_kernel(_model, key)

@@ -5,7 +5,8 @@ of the inertia. Where one is not positive, the NumPy path is taken, which accept
 (constrained/regular_or_fallback.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,16 +40,19 @@ ROWS = ('rows',)
 MOST_ROW_DERIVATIVES = 12_000  # entries of dA/dq, as MOST_NUMBERS in derivative_specs.py
 
 
-def _forward(algorithm, stabilised):
-    def result(model, constraints, q, v, tau, *rest):
+def _forward(algorithm: Callable, stabilised: bool) -> Callable:
+    def result(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+               tau: np.ndarray, *rest: np.ndarray) -> tuple[np.ndarray, ...]:
         rates, wrenches = _split(rest, stabilised)
         found = algorithm(model, q, v, tau, constraints, *wrenches, stabilisation=rates)
         return found.a, tau, found.multipliers, _margins(found)
     return result
 
 
-def _hybrid(stabilised):
-    def result(model, constraints, q, v, a, tau, given, *rest):
+def _hybrid(stabilised: bool) -> Callable:
+    def result(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+               a: np.ndarray, tau: np.ndarray, given: np.ndarray, *rest: np.ndarray
+               ) -> tuple[np.ndarray, ...]:
         rates, wrenches = _split(rest, stabilised)
         A_rows = rows(model, q, v, constraints)
         found = hybrid.by_blocks(model, q, v, a, tau, given, A_rows.A, stabilised_gamma(A_rows, v,
@@ -58,37 +62,42 @@ def _hybrid(stabilised):
     return result
 
 
-def _numpy(algorithm, inputs, stabilised):
+def _numpy(algorithm: Callable, inputs: Sequence[str], stabilised: bool) -> Callable:
     """Return the NumPy path with its optional inputs in the order of the kernel's."""
-    def result(model, constraints, *state):
+    def result(model: Model, constraints: Sequence[Constraint], *state: np.ndarray
+               ) -> ConstrainedMotion:
         rates, wrenches = _split(state[len(inputs):], stabilised)
         return algorithm(model, constraints, *state[:len(inputs)], *(wrenches or (None,)),
                          stabilisation=rates)
     return result
 
 
-def _split(rest, stabilised):
+def _split(rest: tuple[np.ndarray, ...], stabilised: bool
+           ) -> tuple[np.ndarray | None, tuple[np.ndarray, ...]]:
     """Return (rates or None, () or (wrenches,))."""
     return (rest[0], rest[1:]) if stabilised else (None, rest)
 
 
-def _impact(model, constraints, q, v, restitution):
+def _impact(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+            restitution: np.ndarray) -> tuple[np.ndarray, ...]:
     found = impact(model, q, v, constraints, restitution)
     return found.v, found.impulse, np.asarray(found.energy_loss), _margins(found)
 
 
-def _rows(model, constraints, q, v):
+def _rows(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray
+          ) -> ConstraintRows:
     return rows(model, q, v, constraints)
 
 
-def _derivatives(model, constraints, q, v, tau, *wrenches):
+def _derivatives(model: Model, constraints: Sequence[Constraint], q: np.ndarray, v: np.ndarray,
+                 tau: np.ndarray, *wrenches: np.ndarray) -> tuple[np.ndarray, ...]:
     # SciPy takes 0.1 s to import: only when it is needed
     from dynamics_node.constrained.derivatives import constrained_forward_dynamics_derivatives
 
     return constrained_forward_dynamics_derivatives(model, q, v, tau, constraints, *wrenches)
 
 
-def _margins(found):
+def _margins(found: Any) -> np.ndarray:
     return np.concatenate([found.margin, found.inertia_margin])
 
 
@@ -97,7 +106,8 @@ def is_small(model: Model, constraints: Sequence[Constraint]) -> bool:
     return sum(map(size, constraints)) * model.nv ** 2 <= MOST_ROW_DERIVATIVES
 
 
-def _motion(name, doc, inputs, algorithms, numpy, stabilised, direct=False):
+def _motion(name: str, doc: str, inputs: tuple[str, ...], algorithms: tuple[Callable, ...],
+            numpy: Callable, stabilised: bool, direct: bool = False) -> KernelSpec:
     return KernelSpec(name, doc,
                       (*inputs, *(('stabilisation',) if stabilised else ())),
                       (VECTOR, VECTOR, ROWS),
@@ -106,14 +116,14 @@ def _motion(name, doc, inputs, algorithms, numpy, stabilised, direct=False):
                       direct=direct)
 
 
-def _forward_spec(name, stabilised):
+def _forward_spec(name: str, stabilised: bool) -> KernelSpec:
     return _motion(name, 'Accelerations, torques and multipliers under torques.', FORWARD,
                    (_forward(forward.by_mass_matrix, stabilised),
                     _forward(forward.by_articulated_bodies, stabilised)),
                    regular_or_fallback.forward, stabilised, direct=not stabilised)
 
 
-def _hybrid_spec(name, stabilised):
+def _hybrid_spec(name: str, stabilised: bool) -> KernelSpec:
     return _motion(name, 'Accelerations, torques and multipliers, some accelerations given.',
                    HYBRID, (_hybrid(stabilised),), regular_or_fallback.hybrid, stabilised)
 

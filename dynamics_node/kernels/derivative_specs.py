@@ -1,5 +1,8 @@
 """Declare the kernels of derivatives and regressors."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from dynamics_node.algorithms.center_of_mass_motion import (
@@ -38,6 +41,7 @@ from dynamics_node.algorithms.kinematics_derivatives import (
 from dynamics_node.algorithms.mass_matrix_derivatives import mass_matrix_derivatives
 from dynamics_node.algorithms.parameter_direction import ParameterDirection
 from dynamics_node.algorithms.regressor import regressor
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.kernels import autodiff
 from dynamics_node.kernels.interpret import interpreted
 from dynamics_node.kernels.result_types import (
@@ -47,7 +51,8 @@ from dynamics_node.kernels.result_types import (
     HybridDynamicsDerivatives,
 )
 from dynamics_node.kernels.singular_checks import regular, with_mass
-from dynamics_node.kernels.spec import FRAME, MATRIX, VECTOR, WITH_WRENCHES, KernelSpec
+from dynamics_node.kernels.spec import FRAME, MATRIX, VECTOR, WITH_WRENCHES, KernelSpec, Shape
+from dynamics_node.model.model import Model
 
 INVERSE, FORWARD = ('q', 'v', 'a'), ('q', 'v', 'tau')
 HYBRID = ('q', 'v', 'a', 'tau', 'given')
@@ -59,7 +64,7 @@ GEOMETRY_RATES = ('dorigins', 'daxes')
 MOST_NUMBERS = 10_000
 
 
-def _is_small(model, _):
+def _is_small(model: Model, _: Sequence[Constraint]) -> bool:
     return model.nv ** 3 <= MOST_NUMBERS
 
 
@@ -70,14 +75,14 @@ def rates_of(inputs: tuple[str, ...]) -> tuple[str, ...]:
     return ('dq', 'dv', *(f'd{name}' for name in ('a', 'tau') if name in inputs), *MODEL_RATES)
 
 
-def _of_arrays(algorithm, inputs, rates):
+def _of_arrays(algorithm: Callable, inputs: Sequence[str], rates: Sequence[str]) -> Callable:
     """Return f(model, *inputs, direction, wrenches) as a function of arrays only.
 
     :return: f(model, *inputs, *rates) or f(model, *inputs, *rates, wrenches, dwrenches).
     """
     names = (*inputs, *rates, 'wrenches', 'dwrenches')
 
-    def function(model, *arrays):
+    def function(model: Model, *arrays: np.ndarray) -> Any:
         values = dict(zip(names, arrays))
         direction = ParameterDirection(**{name: values[name] for name in ParameterDirection._fields
                                           if name in values})
@@ -86,13 +91,16 @@ def _of_arrays(algorithm, inputs, rates):
     return function
 
 
-def _directional(dynamics, results, inputs, shapes, algorithms, numpy=None, **flags):
+def _directional(dynamics: str, results: str, inputs: tuple[str, ...], shapes: tuple[Shape, ...],
+                 algorithms: tuple[Callable, ...], numpy: Callable | None = None, **flags: Any
+                 ) -> tuple[KernelSpec, KernelSpec]:
     """Return two specs of derivatives along a direction: one without, one for the joint geometry.
 
     The derivative is linear in the direction, so the two results add up. One kernel for both would
     take five times as long for a batch without geometry, most of it for reading zeros.
     """
-    def spec(name, doc, rates, wrenches, regroup):
+    def spec(name: str, doc: str, rates: tuple[str, ...], wrenches: tuple[str, ...], regroup: bool
+             ) -> KernelSpec:
         return KernelSpec(f'{dynamics}_{name}', f'{results} {doc}', (*inputs, *rates), shapes,
                           tuple(_of_arrays(each, inputs, rates) for each in algorithms),
                           numpy and _of_arrays(numpy, inputs, rates), wrenches=wrenches,
@@ -104,9 +112,11 @@ def _directional(dynamics, results, inputs, shapes, algorithms, numpy=None, **fl
                  GEOMETRY_RATES, WITH_WRENCHES, False))
 
 
-def _forward_derivative(hybrid):
+def _forward_derivative(hybrid: Callable) -> Callable:
     """Return the derivative of forward dynamics as that of hybrid dynamics."""
-    def forward(model, q, v, tau, direction, wrenches):
+    def forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                direction: ParameterDirection, wrenches: np.ndarray | None
+                ) -> tuple[np.ndarray, np.ndarray]:
         zero = np.zeros(model.nv)
         result = hybrid(model, q, v, zero, tau, np.zeros(model.nv, dtype=bool),
                         direction._replace(da=zero), wrenches)
@@ -114,22 +124,24 @@ def _forward_derivative(hybrid):
     return forward
 
 
-def _numpy_forward_derivative(model, *state):
+def _numpy_forward_derivative(model: Model, *state: Any) -> np.ndarray:
     return regular(model, forward_dynamics_directional_derivative(model, *state)).da
 
 
-def _numpy_hybrid_derivative(model, q, v, a, tau, given, *rest):
+def _numpy_hybrid_derivative(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                             tau: np.ndarray, given: np.ndarray, *rest: Any
+                             ) -> tuple[np.ndarray, np.ndarray]:
     return regular(model, hybrid_dynamics_directional_derivative(
         model, q, v, a, tau, given > 0.5, *rest))[:-1]
 
 
 # All derivatives of a state ----------------------------------------------------------------------
 
-def _numpy_forward_derivatives(model, *state):
+def _numpy_forward_derivatives(model: Model, *state: Any) -> tuple[np.ndarray, ...]:
     return regular(model, forward_dynamics_derivatives(model, *state))[:-1]
 
 
-def _numpy_hybrid_derivatives(model, *state):
+def _numpy_hybrid_derivatives(model: Model, *state: Any) -> tuple[np.ndarray, ...]:
     return regular(model, hybrid_dynamics_derivatives(model, *state))[:-1]
 
 

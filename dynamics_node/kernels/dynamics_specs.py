@@ -1,5 +1,7 @@
 """Declare the kernels of dynamics, energy and kinematics."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from dynamics_node.algorithms import energy, jacobian, kinematics
@@ -15,27 +17,30 @@ from dynamics_node.algorithms.inverse_dynamics import bias_torque, gravity_torqu
 from dynamics_node.algorithms.mass_matrix import mass_matrix, mass_matrix_inverse
 from dynamics_node.kernels.singular_checks import regular, with_mass
 from dynamics_node.kernels.spec import FRAME, MATRIX, NUMBER, VECTOR, WITH_WRENCHES, KernelSpec
+from dynamics_node.model.model import Model
 
 
-def _forward(hybrid):
+def _forward(hybrid: Callable) -> Callable:
     """Return forward dynamics as the hybrid dynamics in which every torque is given."""
-    def forward(model, q, v, tau, *wrenches):
+    def forward(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, *wrenches: np.ndarray
+                ) -> tuple[np.ndarray, np.ndarray]:
         result = hybrid(model, q, v, np.zeros(model.nv), tau, np.zeros(model.nv, dtype=bool),
                         *wrenches)
         return result.a, result.margin
     return forward
 
 
-def _numpy_forward(model, *state):
+def _numpy_forward(model: Model, *state: np.ndarray) -> np.ndarray:
     return regular(model, forward_dynamics(model, *state)).a
 
 
-def _numpy_hybrid(model, q, v, a, tau, given, *wrenches):
+def _numpy_hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                  given: np.ndarray, *wrenches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     result = regular(model, hybrid_dynamics(model, q, v, a, tau, given > 0.5, *wrenches))
     return result.a, result.tau
 
 
-def _numpy_mass_matrix_inverse(model, q):
+def _numpy_mass_matrix_inverse(model: Model, q: np.ndarray) -> np.ndarray:
     return regular(model, mass_matrix_inverse(model, q)).matrix
 
 

@@ -72,7 +72,7 @@ def all_keys(model: Model, frames: Sequence[str] = (), wrenches: bool = False,
                                *(specs_of(CONSTRAINTS, derivatives) if constraints else ()))
              if has_kernel(model, spec.name, constraints)]
 
-    def key_for(spec, with_wrenches=False):
+    def key_for(spec: KernelSpec, with_wrenches: bool = False) -> KernelKey:
         return key_of(model, spec.name, (), with_wrenches,
                       constraints if spec.subject == CONSTRAINTS else ())
     keys = [key_for(spec) for spec in specs]

@@ -3,21 +3,25 @@
 `derivative=True`: they are compiled at their first use, not with every robot.
 """
 
+from collections.abc import Sequence
+
 from dynamics_node.algorithms.frame_acceleration import frame_acceleration
 from dynamics_node.algorithms.joint_reactions import JointReactions, joint_reactions
 from dynamics_node.algorithms.kinematics import body_pose_matrices
 from dynamics_node.algorithms.link_energies import LinkEnergies, link_energies
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.kernels import autodiff
 from dynamics_node.kernels.interpret import interpreted
 from dynamics_node.kernels.result_types import JointReactionsDerivatives
 from dynamics_node.kernels.spec import FRAME, WITH_WRENCHES, KernelSpec
+from dynamics_node.model.model import Model
 
 MOTION = ('q', 'v', 'a')
 # Of the derivatives; a larger program takes minutes to compile.
 MOST_NUMBERS = 10_000
 
 
-def _is_small(model, _):
+def _is_small(model: Model, _: Sequence[Constraint]) -> bool:
     return 18 * len(model.bodies) * model.nv <= MOST_NUMBERS
 
 

@@ -34,9 +34,9 @@ atexit.register(_worker.stop)
 _all_robots: weakref.WeakSet[RobotKernels] = weakref.WeakSet()
 
 
-def _after_fork():
+def _after_fork() -> None:
     """Reset in a child process: a fork does not copy the thread, so no job would be finished."""
-    _worker.__init__()
+    Worker.__init__(_worker)
     for kernels in _all_robots:
         kernels.forget_unfinished()
 
@@ -68,7 +68,7 @@ class RobotKernels:
             return None
         return None if isinstance(found, DynamicsError) else found
 
-    def _may_compile(self, key):
+    def _may_compile(self, key: KernelKey) -> bool:
         """Return whether a key may be compiled at first use, see MOST_SETS."""
         whole_body = key.spec.subject == WHOLE_BODY
         known = self._sets[whole_body]
@@ -147,11 +147,12 @@ class RobotKernels:
 class _Job:
     """The compilation of one kernel, done if its robot still exists by then."""
 
-    def __init__(self, kernels, key, event, on_end):
+    def __init__(self, kernels: RobotKernels, key: KernelKey, event: threading.Event,
+                 on_end: Callable[[], None] | None) -> None:
         self._kernels, self._key, self._event = weakref.ref(kernels), key, event
         self._on_end = on_end
 
-    def __call__(self, cancelled=False):
+    def __call__(self, cancelled: bool = False) -> None:
         kernels = self._kernels()
         if kernels is not None and not self._event.is_set():   # not made by another job
             (kernels.cancel if cancelled else kernels.make)(self._key)
@@ -160,7 +161,7 @@ class _Job:
             self._on_end()
 
 
-def _explained(error):
+def _explained(error: BaseException) -> DynamicsError:
     """Return the error as a DynamicsError with advice."""
     if isinstance(error, DynamicsError):
         return error

@@ -31,7 +31,7 @@ def regular(model: Model, result: Result) -> Result:
 
 def with_mass(algorithm: Callable) -> Callable:
     """Return f(model, ...) that refuses a robot without mass, then calls the algorithm."""
-    def checked(model, *state):
+    def checked(model: Model, *state: np.ndarray) -> Any:
         if total_mass(model) == 0.0:
             raise DynamicsError('the robot has no mass, hence no centre of mass')
         return algorithm(model, *state)

@@ -25,11 +25,11 @@ def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Call
     shapes = state_shapes(model, key)
     names = [*shapes, *uniform_shapes(model, key)]
 
-    def function_of(algorithm):
-        def function(*arrays):
+    def function_of(algorithm: Callable) -> Callable:
+        def function(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
             given = dict(zip(names, arrays))
             states = {name: given[name] for name in shapes}
-            margin = []
+            margin: list = []
             if 'q' in states:
                 states['q'], margin = _normalised(model, states['q'])
             constraints = key.constraints
@@ -49,7 +49,7 @@ def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Call
     return [function_of(algorithm) for algorithm in algorithms]
 
 
-def _normalised(model, q):
+def _normalised(model: Model, q: np.ndarray) -> tuple[np.ndarray, list]:
     """Return q with unit quaternions, and margins: positive where the norms were nearly 1."""
     q, margin = q.copy(), []
     for joint in model.joints:

@@ -1,6 +1,7 @@
 """Build the frozen Model from records: find the root, lump fixed links, number the joints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,15 +10,19 @@ from dynamics_node.checks import at_least_zero, choice, finite, flag, mapping, p
 from dynamics_node.errors import ModelError, UnknownName
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.joints import KINDS, Floating, Planar, Prismatic, Revolute
-from dynamics_node.model.mimic import chains, resolve_mimic, within_followers
+from dynamics_node.model.mimic import Follows, LockedAt, chains, resolve_mimic, within_followers
 from dynamics_node.model.model import WORLD, Body, Frame, JointInfo, Model
-from dynamics_node.model.records import JointRecord, RobotRecord
+from dynamics_node.model.records import JointRecord, LinkRecord, RobotRecord
 from dynamics_node.model.tree import depth_first
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
+from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
 
 FLOATING_BASE = 'floating_base'  # name of the joint that base='floating' adds
 BASE_PREFIX = 'root_'             # before that name where another joint has it
+_Made: TypeAlias = tuple[JointRecord, int, Pose, Inertia]   # joint, parent, placement, inertia
+
 BASES = ('fixed', 'floating')
 FRICTION_SPEED = 0.01            # [rad/s or m/s]
 
@@ -43,11 +48,11 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     armature = {} if armature is None else mapping('armature', armature, "{'joint': 0.1}")
     locked_at = _locked_positions(order, locked)
     follows = resolve_mimic(order, locked_at)
-    bodies, frames, base_inertia = _lump(record.links, root, order, locked_at)
+    made, frames, base_inertia = _lump(record.links, root, order, locked_at)
     masters, contradictions = within_followers(order, follows)
     joints = _joint_infos([masters.get(joint.name, joint) for joint in order], locked_at, follows)
     place = {info.name: info for info in joints}
-    bodies = tuple(_body(body, place, follows) for body in bodies)
+    bodies = tuple(_body(each, place, follows) for each in made)
     constants = _joint_constants(order, joints, locked_at, follows, armature,
                                  flag('friction', friction))
     own = (*(body.inertia for body in bodies), base_inertia)
@@ -58,7 +63,7 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
                  warnings=(*record.warnings, *chains(order), *contradictions), inertias=own)
 
 
-def _with_base(base, root, order):
+def _with_base(base: str, root: str, order: list[JointRecord]) -> list[JointRecord]:
     if choice('base', base, BASES) == 'fixed':
         return order
     name, taken = FLOATING_BASE, {joint.name for joint in order}
@@ -68,10 +73,10 @@ def _with_base(base, root, order):
     return [free, *order]
 
 
-def _locked_positions(order, locked):
-    """Return {joint name: q} of the locked joints, and {name: ()} of the fixed ones."""
+def _locked_positions(order: Sequence[JointRecord], locked: Mapping[str, ArrayLike]) -> LockedAt:
+    """Return {joint name: q} of the locked joints, and {name: no entries} of the fixed ones."""
     moving = {joint.name: joint for joint in order if joint.kind != 'fixed'}
-    locked_at = {joint.name: () for joint in order if joint.kind == 'fixed'}
+    locked_at: LockedAt = {joint.name: np.zeros(0) for joint in order if joint.kind == 'fixed'}
     for name, position in locked.items():
         if name not in moving:
             raise UnknownName('moving joint to lock', name, moving)
@@ -87,7 +92,8 @@ def _locked_positions(order, locked):
     return locked_at
 
 
-def _lump(links, root, order, locked_at):
+def _lump(links: Sequence[LinkRecord], root: str, order: Sequence[JointRecord], locked_at: LockedAt
+          ) -> tuple[list[_Made], dict[str, Frame], Inertia]:
     """Return bodies, frames and base inertia: fixed and locked links become part of their parent.
 
     Every link keeps a frame, on the body that it is now part of.
@@ -95,9 +101,9 @@ def _lump(links, root, order, locked_at):
     inertia_of = {link.name: link.inertia for link in links}
     frames = {}
     lumped = {WORLD: inertias.ZERO}
-    bodies = []
+    bodies: list[tuple[JointRecord, int, Pose]] = []
 
-    def attach(link, body, pose):
+    def attach(link: str, body: int, pose: Pose) -> None:
         frames[link] = Frame(body, pose)
         lumped[body] = lumped[body] + inertia_of[link].seen_from(pose)
 
@@ -119,10 +125,11 @@ def _lump(links, root, order, locked_at):
     return made, frames, lumped[WORLD]
 
 
-def _joint_infos(order, locked_at, follows):
+def _joint_infos(order: Sequence[JointRecord], locked_at: LockedAt, follows: Follows
+                 ) -> tuple[JointInfo, ...]:
     """Return the JointInfo of each coordinate: depth-first, without mimic joints."""
     infos, q, v = [], 0, 0
-    followers = {}
+    followers: dict[str, list[str]] = {}
     for name, (master, _, _) in follows.items():
         followers.setdefault(master, []).append(name)
     for joint in order:
@@ -137,14 +144,16 @@ def _joint_infos(order, locked_at, follows):
     return tuple(infos)
 
 
-def _body(made, place, follows):
+def _body(made: _Made, place: Mapping[str, JointInfo], follows: Follows) -> Body:
     joint, parent, placement, inertia = made
     master, ratio, offset = follows.get(joint.name, (joint.name, 1.0, 0.0))
     return Body(joint.child, joint.name, KINDS[joint.kind](joint.axis), parent, placement, inertia,
                 place[master].q, place[master].v, ratio, offset)
 
 
-def _joint_constants(order, joints, locked_at, follows, armature, friction):
+def _joint_constants(order: Sequence[JointRecord], joints: Sequence[JointInfo], locked_at: LockedAt,
+                     follows: Follows, armature: Mapping[str, float], friction: bool
+                     ) -> dict[str, Any]:
     """Return damping, friction and armature per degree of freedom.
 
     Those of a mimic joint are added to its master's at equal power:
@@ -167,7 +176,7 @@ def _joint_constants(order, joints, locked_at, follows, armature, friction):
     return constants
 
 
-def _inertia_scale(bodies, joints):
+def _inertia_scale(bodies: Sequence[Body], joints: Sequence[JointInfo]) -> np.ndarray:
     """Return the order of magnitude of the largest inertia of each degree of freedom, (nv,).
 
     A pivot far below it is rounding, not inertia. The scale is the subtree's mass for translations;
@@ -183,7 +192,7 @@ def _inertia_scale(bodies, joints):
         if body.parent != WORLD:
             mass[body.parent] += mass[i]
             rotary[body.parent] += rotary[i]
-            arm = np.linalg.norm(body.placement.p)
+            arm = float(np.linalg.norm(body.placement.p))
             reach[body.parent] = max(reach[body.parent], reach[i] + arm)
     scale = np.zeros(joints[-1].v.stop if joints else 0)
     for i, body in enumerate(bodies):

@@ -42,7 +42,7 @@ def links_from_dh(links: Sequence[RobotLink], a: ArrayLike, alpha: ArrayLike, d:
     return [_placed(link, row, convention) for link, row in zip(links, rows)]
 
 
-def _placed(link, row, convention):
+def _placed(link: RobotLink, row: np.ndarray, convention: str) -> RobotLink:
     a, alpha, d, theta = row
     about_x = se3.from_xyz_rpy((a, 0.0, 0.0), (alpha, 0.0, 0.0))
     about_z = se3.from_xyz_rpy((0.0, 0.0, d), (0.0, 0.0, theta))

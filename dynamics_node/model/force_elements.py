@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -80,6 +80,9 @@ class Actuator:
         _set_points(self, _checked_name('actuator', self.name))
 
 
+Element = TypeVar('Element', Spring, Actuator)
+
+
 def check_springs(model: Model, springs: Sequence[Spring]) -> tuple[Spring, ...]:
     """Return the springs as a tuple; those that do not fit the model raise a ModelError."""
     springs = check_sequence('springs', springs)
@@ -101,7 +104,7 @@ def check_actuators(model: Model, actuators: Sequence[Actuator]) -> tuple[Actuat
     return _unique('actuators', actuators)
 
 
-def _check_line(kind, model, line):
+def _check_line(kind: str, model: Model, line: Spring | Actuator) -> None:
     where = f"{kind} '{line.name}':"
     for field, name in (('frame', line.frame), ('to', line.to)):
         if name not in model.frames and (field, name) != ('to', WORLD_NAME):
@@ -111,7 +114,7 @@ def _check_line(kind, model, line):
                          'it; expected a link that moves against it')
 
 
-def _unique(name, elements):
+def _unique(name: str, elements: tuple[Element, ...]) -> tuple[Element, ...]:
     names = [each.name for each in elements]
     twice = [each for each in names if names.count(each) > 1]
     if twice:
@@ -119,14 +122,14 @@ def _unique(name, elements):
     return elements
 
 
-def _checked_name(kind, name):
+def _checked_name(kind: str, name: object) -> str:
     """Return the words that begin an error message about an element."""
     if not isinstance(name, str) or not name:
         raise ModelError(f'the name of a {kind} is {shown(name)}; expected a text')
     return f"{kind} '{name}':"
 
 
-def _set_points(element, where):
+def _set_points(element: Spring | Actuator, where: str) -> None:
     """Check the fields of a line; the points become tuples, so that it can be hashed."""
     for field in ('frame', 'to'):
         check_kind(f'{where} {field}', getattr(element, field), str)

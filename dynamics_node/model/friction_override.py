@@ -41,7 +41,7 @@ def with_friction(model: Model, damping: Given = None, friction: Given = None,
     return model.with_(**values, friction_terms=None if none else FrictionTerms(**terms))
 
 
-def _changed(model, key, given, values):
+def _changed(model: Model, key: str, given: Given, values: np.ndarray) -> np.ndarray:
     """Return the values of one kind of friction with those that are given, (nv,)."""
     values = values.copy()
     for name, value in mapping(key, {} if given is None else given, "{'joint': 0.1}").items():
@@ -49,13 +49,13 @@ def _changed(model, key, given, values):
     return values
 
 
-def _checked(key, name, value):
+def _checked(key: str, name: str, value: float) -> float:
     if key in ASYMMETRIES:
         return float(finite(name, value, ()))
     return positive(name, value) if key.endswith('_speed') else at_least_zero(name, value)
 
 
-def _check_asymmetries(model, values):
+def _check_asymmetries(model: Model, values: Mapping[str, np.ndarray]) -> None:
     for key, of in ASYMMETRIES.items():
         for joint in model.joints:
             value, most = values[key][joint.v][0], values[of][joint.v][0]

@@ -7,6 +7,7 @@ derivative of dS/dt along dq_i at constant v_i.
 A new joint type is one class here and one row in KINDS.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -16,12 +17,15 @@ import numpy as np
 from dynamics_node.errors import ModelError
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
+from dynamics_node.spatial.select import Number
 
 
 class OneAxis:
     """A joint of one axis; matrices that depend on the axis alone are computed once."""
 
-    def __getstate__(self):
+    axis: np.ndarray
+
+    def __getstate__(self) -> dict[str, np.ndarray]:
         """Return the axis alone: the names of cached kernels are digests of pickled joints."""
         return {'axis': self.axis}
 
@@ -40,11 +44,11 @@ class Revolute(OneAxis):
         return self._subspace
 
     @cached_property
-    def _terms(self):
+    def _terms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return so3.axis_terms(self.axis)
 
     @cached_property
-    def _subspace(self):
+    def _subspace(self) -> np.ndarray:
         return np.concatenate([self.axis, np.zeros(3)])[:, None]
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -68,7 +72,7 @@ class Prismatic(OneAxis):
         return self._subspace
 
     @cached_property
-    def _subspace(self):
+    def _subspace(self) -> np.ndarray:
         return np.concatenate([np.zeros(3), self.axis])[:, None]
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -118,7 +122,7 @@ class Planar:
                                 np.zeros(6)])
 
 
-def _shortest(x, y, z):
+def _shortest(x: Number, y: Number, z: Number) -> np.ndarray:
     """Return the first two columns of the shortest rotation of the z axis to (x, y, z), z >= 0."""
     k = 1.0 / (1.0 + z)
     return np.array([[1.0 - k * x * x, -k * x * y], [-k * x * y, 1.0 - k * y * y], [-x, -y]])
@@ -153,7 +157,7 @@ _LINEAR_FIRST = np.roll(np.eye(6), 3, axis=0)
 Joint: TypeAlias = Revolute | Prismatic | Planar | Floating
 
 # URDF type -> joint. 'fixed' joints are lumped into their parent before.
-KINDS = {
+KINDS: dict[str, Callable[[np.ndarray], Joint]] = {
     'revolute': Revolute,
     'continuous': Revolute,
     'prismatic': Prismatic,

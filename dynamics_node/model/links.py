@@ -12,6 +12,7 @@ anchor: the joint moves it, and the link is fixed to it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +33,7 @@ from dynamics_node.model.tree import refuse_duplicates
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 from dynamics_node.spatial.checked_rotation import checked_rotation
+from dynamics_node.spatial.inertia import Inertia
 
 JOINT_FRAME = '_joint_frame'  # suffix of the massless link on an axis beside the origin
 ONE_AXIS = ('revolute', 'continuous', 'prismatic')
@@ -130,12 +132,13 @@ def pose_of(name: str, matrix: ArrayLike) -> se3.Pose:
 
 # Records of one link --------------------------------------------------------------------------
 
-def _check_name(what, name):
+def _check_name(what: str, name: object) -> str:
     if not isinstance(name, str) or not name or not name.isprintable():
         raise ModelError(f'{what} is {shown(name)}; expected a text of printable characters')
+    return name
 
 
-def _inertia(link):
+def _inertia(link: RobotLink) -> Inertia:
     where = f"link '{link.name}': "
     mass, com = at_least_zero(where + 'mass', link.mass), finite(where + 'com', link.com, (3,))
     tensor = (np.zeros((3, 3)) if link.inertia is None
@@ -144,7 +147,8 @@ def _inertia(link):
     return inertias.from_com(mass, com, tensor)
 
 
-def _records(link, own):
+def _records(link: RobotLink, own: LinkRecord
+             ) -> tuple[tuple[LinkRecord, ...], tuple[JointRecord, ...]]:
     """Return (links, joints) of a link that has a parent."""
     where = f"link '{link.name}': "
     _check_name(where + 'parent', link.parent)
@@ -154,9 +158,10 @@ def _records(link, own):
     axis = unit_axis(where + 'joint', finite(where + 'axis', link.axis, (3,)))
     name = f'{link.name}_joint' if link.joint_name is None else link.joint_name
     _check_name(where + 'joint_name', name)
-    values = {**_limits(where, kind, link), 'mimic': _mimic(where, kind, link),
-              **{key: at_least_zero(where + key, getattr(link, key))
-                 for key in ('damping', 'friction', 'armature')}}
+    values: dict[str, Any] = {
+        **_limits(where, kind, link), 'mimic': _mimic(where, kind, link),
+        **{key: at_least_zero(where + key, getattr(link, key))
+           for key in ('damping', 'friction', 'armature')}}
     anchor = _beside_axis(where, kind, axis, link)
     if not anchor.any():
         return (own,), (JointRecord(name, kind, link.parent, link.name, placement, axis, **values),)
@@ -168,7 +173,7 @@ def _records(link, own):
                     np.zeros(3)))
 
 
-def _beside_axis(where, kind, axis, link):
+def _beside_axis(where: str, kind: str, axis: np.ndarray, link: RobotLink) -> np.ndarray:
     """Return the point of the joint axis that is nearest to the origin of the link frame, (3,)."""
     anchor = finite(where + 'anchor', link.anchor, (3,))
     if kind not in ANCHORED:
@@ -178,7 +183,7 @@ def _beside_axis(where, kind, axis, link):
     return np.zeros(3) if on_axis else beside
 
 
-def _limits(where, kind, link):
+def _limits(where: str, kind: str, link: RobotLink) -> dict[str, float]:
     """Return the limits as fields of a JointRecord."""
     lower, upper = check_floats(where + 'lower, upper', (link.lower, link.upper), 2).tolist()
     if not lower <= upper or lower == np.inf or upper == -np.inf:
@@ -195,7 +200,7 @@ def _limits(where, kind, link):
     return limits
 
 
-def _mimic(where, kind, link):
+def _mimic(where: str, kind: str, link: RobotLink) -> Mimic | None:
     if link.mimic is None:
         return None
     if kind not in ONE_AXIS:
@@ -205,6 +210,6 @@ def _mimic(where, kind, link):
     if len(given) != 3:
         raise ModelError(f'{where}mimic is {shown(link.mimic)}; expected (joint, multiplier, '
                          'offset)')
-    _check_name(where + 'the joint that it mimics', given[0])
+    joint = _check_name(where + 'the joint that it mimics', given[0])
     multiplier, offset = finite(where + 'multiplier, offset of mimic', given[1:], (2,)).tolist()
-    return Mimic(given[0], multiplier, offset)
+    return Mimic(joint, multiplier, offset)

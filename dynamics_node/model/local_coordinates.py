@@ -9,7 +9,7 @@ All functions take one state (n,) or a batch (N, n).
 
 import numpy as np
 
-from dynamics_node.model.model import Model
+from dynamics_node.model.model import JointInfo, Model
 from dynamics_node.spatial import so3
 
 
@@ -58,26 +58,26 @@ def greatest_rotation(model: Model, x: np.ndarray) -> float:
                 for joint in model.joints if joint.kind == 'floating'), default=0.0)
 
 
-def _places(joint):
+def _places(joint: JointInfo) -> tuple[slice, ...]:
     """Return the slices of position and quaternion in q, of linear and angular velocity in v."""
     q, v = joint.q.start, joint.v.start
     return slice(q, q + 3), slice(q + 3, q + 7), slice(v, v + 3), slice(v + 3, v + 6)
 
 
-def _quaternion_exp(phi):
+def _quaternion_exp(phi: np.ndarray) -> np.ndarray:
     """Return the unit quaternions (4, ..) of rotation vectors (3, ..)."""
     half = 0.5 * np.sqrt((phi * phi).sum(axis=0))
     return np.concatenate([0.5 * np.sinc(half / np.pi) * phi, [np.cos(half)]])
 
 
-def _rotated(quaternion, a):
+def _rotated(quaternion: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Return R a, (3, ..), of quaternions (4, ..)."""
     u, w = quaternion[:3], quaternion[3]
     twice = 2.0 * so3.cross(u, a)
     return a + w * twice + so3.cross(u, twice)
 
 
-def _second(phi):
+def _second(phi: np.ndarray) -> np.ndarray:
     """Return c of `rate`; 1/12 + t^2/720 at small angles."""
     square = (phi * phi).sum(axis=0)
     small = square < 1e-4  # the first omitted term is t^4 / 30240: 3e-13 of 1/12

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,27 +11,30 @@ from dynamics_node.errors import ModelError
 from dynamics_node.model.records import JointRecord
 from dynamics_node.model.tree import some
 
+LockedAt: TypeAlias = dict[str, np.ndarray]   # {joint: q}; of a fixed joint no entries
+Follows: TypeAlias = dict[str, tuple[str, float, float]]   # {follower: (master, ratio, offset)}
+
 FAR = 1e3   # [rad] limits beyond it on both sides count as none: some URDFs give wheels +-1e16
 
 
-def resolve_mimic(order: Sequence[JointRecord],
-                  locked_at: dict) -> dict[str, tuple[str, float, float]]:
+def resolve_mimic(order: Sequence[JointRecord], locked_at: LockedAt) -> Follows:
     """Return {follower: (master, ratio, offset)} with every master an independent joint.
 
     A chain a -> b -> c is folded: q_a = r_a (r_b q_c + o_b) + o_a. A joint that follows a locked
     one is locked too, and is added to `locked_at`.
     """
     by_name = {joint.name: joint for joint in order}
-    follows: dict[str, tuple[str, float, float]] = {}
+    follows: Follows = {}
     for joint in order:
         for follower in _unresolved(joint, by_name, locked_at, follows):
             _resolve(follower, locked_at, follows)
     return {joint.name: follows[joint.name] for joint in order if joint.name in follows}
 
 
-def _unresolved(joint, by_name, locked_at, follows):
+def _unresolved(joint: JointRecord, by_name: Mapping[str, JointRecord], locked_at: LockedAt,
+                follows: Follows) -> Iterator[JointRecord]:
     """Return the unresolved followers from `joint` up to a resolved one, the last first."""
-    chain = {}
+    chain: dict[str, JointRecord] = {}
     while joint.mimic is not None and joint.name not in locked_at and joint.name not in follows:
         if joint.name in chain:
             raise ModelError('joints mimic each other in a loop: '
@@ -40,7 +44,8 @@ def _unresolved(joint, by_name, locked_at, follows):
     return reversed(chain.values())
 
 
-def _master(joint, by_name):
+def _master(joint: JointRecord, by_name: Mapping[str, JointRecord]) -> JointRecord:
+    assert joint.mimic is not None
     name = joint.mimic.joint
     if name not in by_name:
         raise ModelError(f"joint '{joint.name}' mimics '{name}', which is not a joint; "
@@ -51,8 +56,9 @@ def _master(joint, by_name):
     return by_name[name]
 
 
-def _resolve(joint, locked_at, follows):
+def _resolve(joint: JointRecord, locked_at: LockedAt, follows: Follows) -> None:
     """Resolve a joint whose master is locked, resolved or independent."""
+    assert joint.mimic is not None
     master, ratio, offset = joint.mimic
     if master in follows:
         master, above, shift = follows[master]
@@ -113,7 +119,7 @@ def within_followers(order: Sequence[JointRecord], follows: Mapping[str, tuple[s
     return masters, warnings
 
 
-def _narrowed(leader, least, most):
+def _narrowed(leader: JointRecord, least: float, most: float) -> tuple[float, float]:
     """Return the limits of a master within [least, most]; its own where rounding is all."""
     if leader.kind == 'continuous' and least < -FAR and most > FAR:
         return leader.lower, leader.upper
@@ -121,18 +127,19 @@ def _narrowed(leader, least, most):
             leader.upper if _close(most, leader.upper) else min(leader.upper, most))
 
 
-def _close(one, other):
+def _close(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)   # 0.3 / 3 < 0.1
 
 
-def _range(lower, upper):
+def _range(lower: float, upper: float) -> str:
     return f'[{lower:.10g}, {upper:.10g}]'
 
 
-def _seen_from_master(joint, ratio, offset):
+def _seen_from_master(joint: JointRecord, ratio: float, offset: float) -> tuple[float, float]:
     """Return the range of the master's position in which a follower is within its limits."""
     if joint.lower == joint.upper == 0.0:
         return -np.inf, np.inf
     if not ratio:  # the follower does not move: any position of the master, or none
         return (-np.inf, np.inf) if joint.lower <= offset <= joint.upper else (np.inf, -np.inf)
-    return sorted(((joint.lower - offset) / ratio, (joint.upper - offset) / ratio))
+    one, other = (joint.lower - offset) / ratio, (joint.upper - offset) / ratio
+    return (one, other) if one <= other else (other, one)

@@ -4,16 +4,20 @@ Fixed and locked links are fixed to the body that they are part of, by joints wi
 Payloads become links. Damping, friction and limits of mimic joints are in their master's.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from dynamics_node.errors import ModelError
 from dynamics_node.model.build import BASE_PREFIX, FLOATING_BASE, FRICTION_SPEED
 from dynamics_node.model.joints import Prismatic
-from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.model import WORLD, Body, JointInfo, Model
 from dynamics_node.model.records import JointRecord, LinkRecord, Mimic, RobotRecord
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
 from dynamics_node.spatial.inertia import Inertia
+from dynamics_node.spatial.se3 import Pose
 
 STANDARD_GRAVITY = [0.0, 0.0, -9.81]
 
@@ -60,12 +64,12 @@ def not_in_record(model: Model) -> list[str]:
     return arguments
 
 
-def _floats(model):
+def _floats(model: Model) -> bool:
     """Return whether the base is floating: the root link is a moving body."""
     return model.frames[model.root].body != WORLD
 
 
-def _refuse(model):
+def _refuse(model: Model) -> None:
     for name in model.payloads:
         if name in model.frames:
             raise ModelError(f"the payload '{name}' has the name of a link; it becomes a link: "
@@ -83,7 +87,7 @@ def _refuse(model):
                                  'floating base')
 
 
-def _own_inertias(model):
+def _own_inertias(model: Model) -> dict[str, Inertia]:
     """Return {link: inertia}: as described, with changes of a body's inertia on its own link.
 
     Identification changes bodies, not links.
@@ -100,15 +104,15 @@ def _own_inertias(model):
     return own
 
 
-def _parent(model, i):
+def _parent(model: Model, i: int) -> str:
     return model.root if i == WORLD else model.bodies[i].name
 
 
-def _fixed(name, parent, child, pose):
+def _fixed(name: str, parent: str, child: str, pose: Pose) -> JointRecord:
     return JointRecord(name, 'fixed', parent, child, pose, np.zeros(3))
 
 
-def _fixed_joint_names(model, links):
+def _fixed_joint_names(model: Model, links: Sequence[str]) -> dict[str, str]:
     """Return {link: name of its fixed joint}, other names than those of the moving joints.
 
     build.py adds a prefix to the name of a floating base where a joint has that name. If such a
@@ -129,7 +133,7 @@ def _fixed_joint_names(model, links):
     return names
 
 
-def _moving(model, i):
+def _moving(model: Model, i: int) -> JointRecord:
     body = model.bodies[i]
     master = next(joint for joint in model.joints if joint.v == body.v)
     axis = getattr(body.joint, 'axis', np.zeros(3))
@@ -145,7 +149,7 @@ def _moving(model, i):
                            for key in ('damping', 'friction', 'armature')))
 
 
-def _followed(master, body):
+def _followed(master: JointInfo, body: Body) -> tuple[str, dict[str, Any]]:
     """Return (joint type, limits) of a mimic joint: its range is that of its master."""
     ends = np.array([master.lower, master.upper])
     if not np.isfinite(ends).all():

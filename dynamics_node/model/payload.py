@@ -42,7 +42,8 @@ def with_payloads(model: Model, loads: Mapping[str, tuple]) -> Model:
     return with_carried(model, {**model.payloads, **checked})
 
 
-def _checked(model, name, frame, mass, com, inertia):
+def _checked(model: Model, name: str, frame: str, mass: float, com: ArrayLike,
+             inertia: ArrayLike | None) -> tuple[str, Payload]:
     """Return (name, Payload) of the arguments of with_payload, checked."""
     if not isinstance(name, str):
         raise ModelError(f'the name of a payload is {shown(name)}; expected a string')

@@ -7,6 +7,7 @@ last of which is the body. The notes say what is not carried over.
 
 import os
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from dynamics_node.errors import DynamicsError, ModelError, shown
 from dynamics_node.model.links import RobotLink
 from dynamics_node.model.urdf_text import is_path
 from dynamics_node.spatial import se3, so3
+from dynamics_node.spatial.se3 import Pose
 
 JOINT_TYPES = {'free': 'floating', 'slide': 'prismatic', 'hinge': 'revolute'}
 # Counts of MjModel that have no effect on the links: what they count.
@@ -57,7 +59,7 @@ def read_mjcf(source: Any) -> MjcfRobot:
     return MjcfRobot(tuple(links), name, tuple(notes), tuple(model.opt.gravity.tolist()))
 
 
-def _compiled(mujoco, source):
+def _compiled(mujoco: ModuleType, source: Any) -> Any:
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(f'source is {shown(source)}; expected the text or the path of an MJCF, or '
                          'a mujoco.MjModel')
@@ -72,7 +74,7 @@ def _compiled(mujoco, source):
 class _Names:
     """Names of bodies and joints; what has none is named by its number."""
 
-    def __init__(self, mujoco, model):
+    def __init__(self, mujoco: ModuleType, model: Any) -> None:
         self.objects, self.name = mujoco.mjtObj, mujoco.mj_id2name
         self.types, self.model = mujoco.mjtJoint, model
 
@@ -88,7 +90,7 @@ class _Names:
 
 # Links ----------------------------------------------------------------------------------------
 
-def _links(model, names, body):
+def _links(model: Any, names: _Names, body: int) -> list[RobotLink]:
     """Return the links of a body: one for each of its joints, the last with its inertia."""
     name, parent = names.body(body), names.body(model.body_parentid[body])
     placement = _pose(model.body_pos[body], model.body_quat[body])
@@ -111,12 +113,12 @@ def _links(model, names, body):
     return made
 
 
-def _joints_of(model, body):
+def _joints_of(model: Any, body: int) -> range:
     first = model.body_jntadr[body]
     return range(first, first + model.body_jntnum[body])
 
 
-def _joint(model, names, j):
+def _joint(model: Any, names: _Names, j: int) -> dict[str, Any]:
     """Return the fields of a RobotLink that are of its joint."""
     kind = names.joint_type(j)
     if kind not in JOINT_TYPES:
@@ -138,7 +140,7 @@ def _joint(model, names, j):
     return fields
 
 
-def _pose(position, wxyz):
+def _pose(position: np.ndarray, wxyz: np.ndarray) -> Pose:
     w, x, y, z = wxyz / np.linalg.norm(wxyz)
     R = so3.from_quaternion(np.array([x, y, z, w]))
     return se3.Pose(se3.right_angles_exact(R), np.array(position))
@@ -146,7 +148,7 @@ def _pose(position, wxyz):
 
 # What is not carried over ---------------------------------------------------------------------
 
-def _notes(model) -> Iterator[str]:
+def _notes(model: Any) -> Iterator[str]:
     for key, what in LEFT_OUT.items():
         if getattr(model, key):
             yield f'not carried over: {getattr(model, key)} {what}'
@@ -156,7 +158,7 @@ def _notes(model) -> Iterator[str]:
         yield 'not carried over: gravity compensation of bodies (gravcomp)'
 
 
-def _joint_notes(model, names, body) -> Iterator[str]:
+def _joint_notes(model: Any, names: _Names, body: int) -> Iterator[str]:
     for j in _joints_of(model, body):
         where, dof = f"joint '{names.joint(j)}'", model.jnt_dofadr[j]
         free = names.joint_type(j) == 'free'
@@ -171,6 +173,6 @@ def _joint_notes(model, names, body) -> Iterator[str]:
             yield f'{where} has armature, which acts on velocities in body axes here'
 
 
-def _nonlinear(model, key, i):
+def _nonlinear(model: Any, key: str, i: int) -> bool:
     """Return whether a row of coefficients is not zero; older versions of MuJoCo have none."""
     return hasattr(model, key) and getattr(model, key)[i].any()

@@ -7,9 +7,11 @@ no effect.
 
 import contextlib
 import threading
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
+from lxml import etree
 from urdf_parser_py import urdf, xml_reflection
 
 from dynamics_node.checks import LARGEST
@@ -20,6 +22,7 @@ from dynamics_node.model.tree import refuse_duplicates
 from dynamics_node.model.urdf_xml import IRRELEVANT, irrelevant, parse_xml
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
+from dynamics_node.spatial.se3 import Pose
 
 # Numeric attributes: element -> attribute -> count of numbers.
 NUMBERS = {
@@ -54,7 +57,7 @@ def read_urdf(text: str) -> RobotRecord:
     return RobotRecord(root.get('name') or 'robot', links, joints, tuple(warnings))
 
 
-def _freeze(links, joints):
+def _freeze(links: Sequence[LinkRecord], joints: Sequence[JointRecord]) -> None:
     """Make the arrays read-only: they are shared by all robots of the text."""
     for link in links:
         link.inertia.moment.flags.writeable = link.inertia.tensor.flags.writeable = False
@@ -65,9 +68,10 @@ def _freeze(links, joints):
 
 # Its parts, as urdf_parser_py sees them -------------------------------------------------------
 
-def _parse_parts(root):
+def _parse_parts(root: etree._Element) -> tuple[list[urdf.Link | urdf.Joint], list[str]]:
     """Return the links and joints in the order of the text, and warnings."""
-    parts, warnings = [], []
+    parts: list[urdf.Link | urdf.Joint] = []
+    warnings: list[str] = []
     with _complaints_into(warnings):
         for element in root:
             if element.tag in ('link', 'joint'):
@@ -78,7 +82,7 @@ def _parse_parts(root):
 
 
 @contextlib.contextmanager
-def _complaints_into(messages):
+def _complaints_into(messages: list[str]) -> Iterator[None]:
     """Collect what urdf_parser_py would print to stderr."""
     core = xml_reflection.core
     with _parser_lock:
@@ -89,7 +93,7 @@ def _complaints_into(messages):
             core.on_error = before
 
 
-def _parse_part(element, warnings):
+def _parse_part(element: etree._Element, warnings: list[str]) -> urdf.Link | urdf.Joint:
     if not element.get('name'):
         raise ModelError(f'a <{element.tag}> has no name (line {element.sourceline}); '
                          f'expected <{element.tag} name="...">')
@@ -107,14 +111,14 @@ def _parse_part(element, warnings):
         raise ModelError(f'{where} cannot be read: {" ".join(str(error).split())}') from error
 
 
-def _cut_irrelevant(element):
+def _cut_irrelevant(element: etree._Element) -> None:
     skipped = irrelevant(element)
     for child in list(element):
         if child.tag in skipped:
             element.remove(child)
 
 
-def _cut_repeated(where, element, warnings):
+def _cut_repeated(where: str, element: etree._Element, warnings: list[str]) -> None:
     for parent in (element, *element.findall('inertial')):
         seen = set()
         for child in list(parent):
@@ -124,7 +128,7 @@ def _cut_repeated(where, element, warnings):
             seen.add(child.tag)
 
 
-def _check_joint(where, joint):
+def _check_joint(where: str, joint: etree._Element) -> None:
     if joint.get('type') not in JOINT_TYPES:
         raise ModelError(f'{where} has the unknown type {joint.get("type")!r}; '
                          f'valid types are: {", ".join(JOINT_TYPES)}')
@@ -136,7 +140,7 @@ def _check_joint(where, joint):
             limit.set(key, limit.get(key, 'nan'))
 
 
-def _check_numbers(where, element):
+def _check_numbers(where: str, element: etree._Element) -> None:
     """Refuse invalid numbers with an error that names the place, which urdf_parser_py does not."""
     for key, count in NUMBERS.get(element.tag, {}).items():
         text = element.get(key)
@@ -148,7 +152,7 @@ def _check_numbers(where, element):
                              f'expected {wanted}, none beyond {LARGEST:g}')
 
 
-def _holds(count, text, any_number):
+def _holds(count: int, text: str, any_number: bool) -> bool:
     """Return whether the text is `count` numbers, of at most LARGEST unless any_number."""
     try:
         values = [float(word) for word in text.split()]
@@ -159,7 +163,7 @@ def _holds(count, text, any_number):
 
 # Records --------------------------------------------------------------------------------------
 
-def _link(link):
+def _link(link: urdf.Link) -> LinkRecord:
     if link.inertial is None:
         return LinkRecord(link.name, inertias.ZERO)
     mass, tensor = link.inertial.mass, link.inertial.inertia
@@ -170,24 +174,24 @@ def _link(link):
     return LinkRecord(link.name, inertia.seen_from(_pose(link.inertial.origin)))
 
 
-def _joint(joint, warnings):
+def _joint(joint: urdf.Joint, warnings: list[str]) -> JointRecord:
     where = f"joint '{joint.name}'"
     return JointRecord(joint.name, joint.type, joint.parent, joint.child, _pose(joint.origin),
                        _axis(where, joint), _mimic(where, joint),
                        **_limits(where, joint, warnings), **_friction(where, joint))
 
 
-def _pose(origin):
+def _pose(origin: urdf.Pose | None) -> Pose:
     return se3.IDENTITY if origin is None else se3.from_xyz_rpy(origin.xyz, origin.rpy)
 
 
-def _axis(where, joint):
+def _axis(where: str, joint: urdf.Joint) -> np.ndarray:
     if joint.axis is None:
         return np.array([1.0, 0.0, 0.0])
     return unit_axis(where, np.array(joint.axis))
 
 
-def _mimic(where, joint):
+def _mimic(where: str, joint: urdf.Joint) -> Mimic | None:
     if joint.mimic is None:
         return None
     if joint.type in ('planar', 'floating'):
@@ -197,7 +201,7 @@ def _mimic(where, joint):
     return Mimic(joint.mimic.joint, multiplier, joint.mimic.offset or 0.0)
 
 
-def _limits(where, joint, warnings):
+def _limits(where: str, joint: urdf.Joint, warnings: list[str]) -> dict[str, float]:
     bounded = joint.type in ('revolute', 'prismatic')
     if joint.limit is None:
         if bounded and joint.mimic is None:
@@ -208,7 +212,7 @@ def _limits(where, joint, warnings):
     return {**limits, **_range(where, joint.limit, warnings)} if bounded else limits
 
 
-def _range(where, limit, warnings):
+def _range(where: str, limit: urdf.JointLimit, warnings: list[str]) -> dict[str, float]:
     lower, upper = float(limit.lower), float(limit.upper)
     if not lower <= upper or lower == np.inf or upper == -np.inf:
         raise ModelError(f'{where} has the limits [{lower}, {upper}]; '
@@ -218,13 +222,13 @@ def _range(where, limit, warnings):
     return {'lower': lower, 'upper': upper}
 
 
-def _positive_or_unknown(where, key, value):
+def _positive_or_unknown(where: str, key: str, value: float) -> float:
     if value < 0.0:
         raise ModelError(f'{where} has the {key} limit {value}; it is positive, or absent')
     return value or np.nan
 
 
-def _friction(where, joint):
+def _friction(where: str, joint: urdf.Joint) -> dict[str, float]:
     values = {key: getattr(joint.dynamics, key, None) or 0.0 for key in ('damping', 'friction')}
     for key, value in values.items():
         if value < 0.0:

@@ -32,7 +32,7 @@ class JointRecord(NamedTuple):
 
     name: str
     kind: str            # revolute, continuous, prismatic, planar, floating or fixed
-    parent: str
+    parent: str | None   # None: the world, of a floating base
     child: str
     placement: Pose      # of the joint frame in the parent link's frame
     axis: np.ndarray     # (3,) unit vector in the joint frame

@@ -25,18 +25,18 @@ def regrouped(model: Model) -> Model:
     return model.with_(inertias=tuple(inertias))
 
 
-def _along_a_frame_axis(axis):
+def _along_a_frame_axis(axis: np.ndarray) -> bool:
     """Return whether the other two components are exactly zero; else the part is not symmetric."""
     return np.count_nonzero(axis) == 1
 
 
-def _symmetric_part(inertia, axis):
+def _symmetric_part(inertia: Inertia, axis: np.ndarray) -> Inertia:
     k = int(np.argmax(np.abs(axis)))
     j = (k + 1) % 3
     return Inertia(inertia.mass, inertia.moment * np.abs(axis),
                    inertia.tensor[j, j] * (np.eye(3) - np.outer(axis, axis)))
 
 
-def _exact(inertia, part, axis):
+def _exact(inertia: Inertia, part: Inertia, axis: np.ndarray) -> Inertia:
     """Return inertia - part, with exact zeros where they cancel."""
     return Inertia(0.0, inertia.moment * (1.0 - np.abs(axis)), inertia.tensor - part.tensor)

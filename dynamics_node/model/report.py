@@ -1,12 +1,14 @@
 """Report the content of a model, and findings on implausible values."""
 
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dynamics_node.errors import DynamicsError, several, shown
 from dynamics_node.model.friction_terms import FrictionTerms
-from dynamics_node.model.model import WORLD, Model
+from dynamics_node.model.model import WORLD, JointInfo, Model
+from dynamics_node.model.records import LinkRecord
 
 LEVELS = ('error', 'warning', 'note')
 WRITTEN_DIGITS = 1e-6  # relative: URDFs are written with six digits or so
@@ -101,7 +103,7 @@ def model_report(model: object) -> ModelReport:
                        tuple(_findings(model, links, joints)))
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     if hasattr(value, '_asdict'):
         value = value._asdict()
     if isinstance(value, dict):
@@ -113,7 +115,7 @@ def _plain(value):
     return value
 
 
-def _link_line(model, record):
+def _link_line(model: Model, record: LinkRecord) -> LinkLine:
     frame = model.frames[record.name]
     body = '' if frame.body == WORLD else model.bodies[frame.body].name
     moments = np.linalg.eigvalsh(record.inertia.tensor_about_com())
@@ -121,16 +123,17 @@ def _link_line(model, record):
                     tuple(moments.tolist()), body)
 
 
-def _joint_line(model, joint):
+def _joint_line(model: Model, joint: JointInfo) -> JointLine:
     first = joint.v.start
     terms = model.friction_terms or FrictionTerms.none(model.nv, model.friction_speed)
     return JointLine(joint.name, joint.kind, joint.lower, joint.upper, joint.max_velocity,
-                     joint.max_effort, *(float(array[first]) for array in (
-                         model.damping, model.friction, model.armature)), joint.mimics,
+                     joint.max_effort, float(model.damping[first]), float(model.friction[first]),
+                     float(model.armature[first]), joint.mimics,
                      *(float(term[first]) for term in terms))
 
 
-def _findings(model, links, joints):
+def _findings(model: Model, links: Sequence[LinkLine], joints: Sequence[JointLine]
+              ) -> Iterator[Finding]:
     yield from _mass_findings(model)
     for link in links:
         yield from _inertia_findings(link)
@@ -144,7 +147,7 @@ def _findings(model, links, joints):
         yield Finding('note', 'description', text)
 
 
-def _mass_findings(model):
+def _mass_findings(model: Model) -> Iterator[Finding]:
     massless = [body for body, inertia in zip(model.bodies, model.inertias) if inertia.mass == 0.0]
     if massless and len(massless) == len(model.bodies):
         yield Finding('error', 'robot', f'0 of {len(massless)} moving links have mass: '
@@ -158,7 +161,7 @@ def _mass_findings(model):
         yield Finding('warning', body.name, f"moving link without mass (joint '{body.joint_name}')")
 
 
-def _moves_inertia(model):
+def _moves_inertia(model: Model) -> np.ndarray:
     """Return whether each degree of freedom moves any inertia of its subtree, (nv,)."""
     moves = model.armature > 0.0
     heavy = [inertia.mass > 0.0 or inertia.tensor.any() for inertia in model.inertias]
@@ -169,7 +172,7 @@ def _moves_inertia(model):
     return moves
 
 
-def _inertia_findings(link):
+def _inertia_findings(link: LinkLine) -> Iterator[Finding]:
     low, middle, high = link.moments
     size = max(-low, high)
     rounding = ROUNDING * (size + link.mass * np.dot(link.com, link.com))
@@ -187,7 +190,7 @@ def _inertia_findings(link):
                       f'distribution has it: {shown}')
 
 
-def _joint_findings(joint):
+def _joint_findings(joint: JointLine) -> Iterator[Finding]:
     if joint.kind not in ('planar', 'floating'):
         if np.isnan(joint.max_effort):
             yield Finding('warning', joint.name, 'effort limit 0 or absent: taken as unknown')
@@ -197,14 +200,14 @@ def _joint_findings(joint):
         yield Finding('note', joint.name, f'also moves {", ".join(joint.mimics)} (mimic)')
 
 
-def _head(report):
+def _head(report: ModelReport) -> list[str]:
     return [f"robot '{report.name}', base {report.base}, nq = {report.nq}, nv = {report.nv}",
             f'total mass {report.total_mass:.6g} kg, of which {report.moving_mass:.6g} kg move',
             *(f"payload '{name}': {load.mass:g} kg at {load.frame}"
               for name, load in report.payloads.items())]
 
 
-def _link_table(links):
+def _link_table(links: Sequence[LinkLine]) -> Iterator[str]:
     width = max(len('link'), *(len(link.name) for link in links))
     yield (f'{"link":{width}}  {"mass [kg]":>10}  {"centre of mass [m]":>24}  '
            f'{"principal moments [kg m^2]":>30}  moves with')
@@ -215,7 +218,7 @@ def _link_table(links):
                f'{link.body or "(world)"}')
 
 
-def _joint_table(joints):
+def _joint_table(joints: Sequence[JointLine]) -> Iterator[str]:
     if not joints:
         yield 'no moving joint'
         return
@@ -228,7 +231,7 @@ def _joint_table(joints):
         yield f'{joint.name:{width}}  {joint.kind:10}  {cells}'
 
 
-def _finding_lines(findings, most_notes=12):
+def _finding_lines(findings: Sequence[Finding], most_notes: int = 12) -> Iterator[str]:
     if not findings:
         yield 'no findings'
         return

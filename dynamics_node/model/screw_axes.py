@@ -11,6 +11,7 @@ v = -w x r, with r any point on the axis; for a prismatic joint w = 0 and v is a
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,7 +55,7 @@ def links_from_screws(links: Sequence[RobotLink], home: ArrayLike, angular: Arra
     return made
 
 
-def _joint_axis(link, w, v):
+def _joint_axis(link: RobotLink, w: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     """Return axis and anchor of a screw in the link frame."""
     if link.joint == 'fixed':
         return {}
@@ -63,10 +64,10 @@ def _joint_axis(link, w, v):
     return {'axis': w, 'anchor': so3.cross(w, v) / (w @ w)}  # w x (-w x r) = r, but along w
 
 
-def _check_screw(k, link, w, v):
+def _check_screw(k: int, link: RobotLink, w: np.ndarray, v: np.ndarray) -> None:
     """Raise if the screw is not that of the type of the joint; lengths do not depend on frames."""
     where = f"the screw of links[{k}], '{link.name}',"
-    turn, slide = np.linalg.norm(w), np.linalg.norm(v)
+    turn, slide = float(np.linalg.norm(w)), float(np.linalg.norm(v))
     if link.joint == 'fixed' and (turn or slide):
         raise ModelError(f'{where} is of a fixed joint; expected angular = linear = 0')
     if link.joint == 'prismatic' and (turn > UNIT or abs(slide - 1.0) > UNIT):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dynamics_node.model.joints import Planar, Prismatic, Revolute
+from dynamics_node.model.joints import Joint, Planar, Prismatic, Revolute
 from dynamics_node.model.model import WORLD, Body, Model
 from dynamics_node.spatial import inertia as inertias
 from dynamics_node.spatial import se3
@@ -23,7 +23,7 @@ def split_planar_joints(model: Model) -> Model:
     bodies: list[Body] = []
     masses: list[inertias.Inertia] = []
     for body, inertia in zip(model.bodies, model.inertias):
-        links = _chain(body) if isinstance(body.joint, Planar) else [body]
+        links = _chain(body, body.joint) if isinstance(body.joint, Planar) else [body]
         parent = last[body.parent]
         for k, link in enumerate(links):
             parent = parent if k == 0 else len(bodies) - 1
@@ -44,11 +44,11 @@ def split_planar_wrenches(model: Model, wrenches: np.ndarray | None) -> np.ndarr
     return np.array(rows)
 
 
-def _has_planar(model):
+def _has_planar(model: Model) -> bool:
     return any(isinstance(body.joint, Planar) for body in model.bodies)
 
 
-def _last_of_chain(model):
+def _last_of_chain(model: Model) -> dict[int, int]:
     """Return {body: its index after the split}, with the world."""
     last, count = {WORLD: WORLD}, 0
     for i, body in enumerate(model.bodies):
@@ -57,10 +57,10 @@ def _last_of_chain(model):
     return last
 
 
-def _chain(body):
+def _chain(body: Body, planar: Planar) -> list[Body]:
     """Return the three bodies of a planar joint: translated along x, then y, then rotated."""
-    x, y = body.joint.plane().T
-    joints = (Prismatic(x), Prismatic(y), Revolute(body.joint.axis))
+    x, y = planar.plane().T
+    joints: tuple[Joint, ...] = (Prismatic(x), Prismatic(y), Revolute(planar.axis))
     return [replace(body, joint=joint, inertia=body.inertia if k == 2 else inertias.ZERO,
                     placement=body.placement if k == 0 else se3.IDENTITY,
                     q=slice(body.q.start + k, body.q.start + k + 1),

@@ -1,10 +1,12 @@
 """Select the subtree of a link: the link, and all links that it carries."""
 
+from collections.abc import Set
 from dataclasses import replace
 
 from dynamics_node.model.model import WORLD, Model
 from dynamics_node.model.payload import with_carried
 from dynamics_node.spatial import inertia as inertias
+from dynamics_node.spatial.inertia import Inertia
 
 
 def links_of_subtree(model: Model, link: str) -> set[str]:
@@ -33,7 +35,7 @@ def only_subtree(model: Model, link: str) -> Model:
     return with_carried(model.with_(bodies=bodies, base_inertia=inertias.ZERO), payloads)
 
 
-def _part(model, body, names):
+def _part(model: Model, body: int, names: Set[str]) -> Inertia:
     """Return the inertia of those links of a body that have these names, in the body's frame."""
     total = inertias.ZERO
     for record in model.links:

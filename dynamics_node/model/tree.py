@@ -1,6 +1,6 @@
 """Check that links and joints form a tree, and order the joints depth-first."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from dynamics_node.errors import ModelError
 from dynamics_node.model.records import JointRecord, LinkRecord
@@ -30,7 +30,7 @@ def depth_first(links: Sequence[LinkRecord],
     return roots[0], order
 
 
-def _check_ends(names, joints):
+def _check_ends(names: Collection[str], joints: Sequence[JointRecord]) -> None:
     for joint in joints:
         for end, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in names:
@@ -38,8 +38,8 @@ def _check_ends(names, joints):
                                  f'URDF does not define; it has: {some(names)}')
 
 
-def _single_parents(joints):
-    parent_joint = {}
+def _single_parents(joints: Sequence[JointRecord]) -> dict[str, JointRecord]:
+    parent_joint: dict[str, JointRecord] = {}
     for joint in joints:
         if joint.child in parent_joint:
             raise ModelError(f"link '{joint.child}' is the child of two joints, "
@@ -49,8 +49,8 @@ def _single_parents(joints):
     return parent_joint
 
 
-def _walk(root, joints):
-    children = {}
+def _walk(root: str, joints: Sequence[JointRecord]) -> list[JointRecord]:
+    children: dict[str | None, list[JointRecord]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
     order, stack = [], children.get(root, [])[::-1]
@@ -61,12 +61,12 @@ def _walk(root, joints):
     return order
 
 
-def _cycle(link, parent_joint):
+def _cycle(link: str, parent_joint: Mapping[str, JointRecord]) -> list[str]:
     """Return the links of the cycle above a link, the first one twice."""
-    seen = {}
+    seen: dict[str, int] = {}
     while link not in seen:
         seen[link] = len(seen)
-        link = parent_joint[link].parent
+        link = parent_joint[link].parent or ''
     return [*list(seen)[seen[link]:], link]
 
 

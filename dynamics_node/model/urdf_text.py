@@ -38,16 +38,18 @@ def is_path(source: str | os.PathLike) -> bool:
     return not isinstance(source, str) or source.lstrip('\ufeff \t\r\n')[:1] not in ('<', '')
 
 
-def _read(source, max_bytes):
+def _read(source: str | bytes | os.PathLike, max_bytes: int) -> str | bytes:
     """Return the source as str or bytes, read from a file if it is a path."""
     if isinstance(source, (bytes, bytearray)):
         return source
     if not isinstance(source, (str, os.PathLike)):
         raise ModelError(f'a URDF is a text or a path, not a {type(source).__name__}')
-    return _read_file(os.fsdecode(source), max_bytes) if is_path(source) else source
+    if isinstance(source, str) and not is_path(source):
+        return source
+    return _read_file(os.fsdecode(source), max_bytes)
 
 
-def _read_file(name, max_bytes):
+def _read_file(name: str, max_bytes: int) -> bytes:
     try:
         return read_file(name, max_bytes)
     except FileError as error:
@@ -58,7 +60,7 @@ def _read_file(name, max_bytes):
         raise ModelError(f'{error}{hint}') from error
 
 
-def _decode(raw):
+def _decode(raw: str | bytes) -> str:
     if isinstance(raw, str):
         return raw
     try:

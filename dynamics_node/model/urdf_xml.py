@@ -7,6 +7,7 @@ xacro elements in parts irrelevant to dynamics. These are read, with a note.
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from lxml import etree
 
@@ -53,7 +54,7 @@ def irrelevant(part: etree._Element) -> set[str]:
 
 # XML and what is nearly XML -------------------------------------------------------------------
 
-def _parse(text):
+def _parse(text: str) -> tuple[etree._Element, list[str]]:
     """Return (root, notes) of a text."""
     try:
         return _strictly(text), []
@@ -65,14 +66,14 @@ def _parse(text):
             raise ModelError(f'the URDF is not well-formed XML: {error}') from error
 
 
-def _strictly(text):
+def _strictly(text: str) -> etree._Element:
     # The text is Unicode already, whatever encoding its declaration names.
     parser = etree.XMLParser(encoding='utf-8', resolve_entities=False, no_network=True,
                              load_dtd=False, remove_comments=True, remove_pis=True)
     return etree.fromstring(text.encode('utf-8', 'surrogatepass'), parser)
 
 
-def _leniently(text):
+def _leniently(text: str) -> tuple[etree._Element, list[str]]:
     """Return (root, notes) of a text without its declaration, every prefix declared around it."""
     inside = _DECLARATION.sub('', text, count=1)
     prefixes = sorted(set(_PREFIXES.findall(inside)) - {'xml', 'xmlns'})
@@ -92,11 +93,11 @@ def _leniently(text):
     return root, notes
 
 
-def _names(element):
+def _names(element: etree._Element) -> Iterator[etree.QName]:
     return map(etree.QName, (element.tag, *element.attrib))
 
 
-def _drop_namespace(root):
+def _drop_namespace(root: etree._Element) -> None:
     """Remove the namespace of the root from all tags: Drake's URDFs have one."""
     home = etree.QName(root).namespace
     if home and not _is_xacro(root):
@@ -108,9 +109,9 @@ def _drop_namespace(root):
 
 # Xacro ----------------------------------------------------------------------------------------
 
-def _without_xacro(root):
+def _without_xacro(root: etree._Element) -> list[str]:
     """Refuse xacro in parts that are read; remove definitions elsewhere and return notes."""
-    left = Counter()
+    left = Counter[str]()
     _refuse_xacro(_is_xacro(root) or _has_expression(root), root)
     for part in list(root.iterchildren('*')):
         if _is_xacro(part):
@@ -130,7 +131,7 @@ def _without_xacro(root):
             f'({shown})']
 
 
-def _check_part(part, left):
+def _check_part(part: etree._Element, left: Counter[str]) -> None:
     """Refuse xacro in the read parts of a link or joint, and count leftovers elsewhere."""
     _refuse_xacro(_has_expression(part), part)
     skipped = irrelevant(part)
@@ -143,25 +144,25 @@ def _check_part(part, left):
             _count(child, left)
 
 
-def _count(part, left):
+def _count(part: etree._Element, left: Counter[str]) -> None:
     left.update(_shown(element) for element in part.iter('*')
                 if _is_xacro(element) or _has_expression(element))
 
 
-def _is_xacro(element):
+def _is_xacro(element: etree._Element) -> bool:
     return 'xacro' in (etree.QName(element).namespace or '')
 
 
-def _has_expression(element):
+def _has_expression(element: etree._Element) -> bool:
     return any('${' in value or '$(' in value for value in element.attrib.values())
 
 
-def _shown(element):
+def _shown(element: etree._Element) -> str:
     prefix = 'xacro:' if _is_xacro(element) else ''
     return f'<{prefix}{etree.QName(element).localname}>'
 
 
-def _refuse_xacro(found, element=None):
+def _refuse_xacro(found: bool, element: etree._Element | None = None) -> None:
     if found:
         where = '' if element is None else f' ({_shown(element)} in line {element.sourceline})'
         raise ModelError(f'this is xacro, not URDF{where}; run it through xacro first: '

@@ -38,7 +38,7 @@ def check_configuration(model: Model, q: ArrayLike, name: str = 'q') -> np.ndarr
     return array
 
 
-def _normalised(name, q, place, joint_name):
+def _normalised(name: str, q: np.ndarray, place: slice, joint_name: str) -> np.ndarray:
     with np.errstate(over='ignore'):  # an infinite norm is refused below
         norm = np.linalg.norm(q[..., place], axis=-1, keepdims=True)
     wrong = ~(np.abs(norm - 1.0) <= UNIT_QUATERNION)
@@ -93,13 +93,15 @@ def check_geometry_rates(model: Model, name: str, rates: Mapping[str, ArrayLike]
     return {joint: check_array(entry(name, joint), rate, 6) for joint, rate in rates.items()}
 
 
-def _by_frame(model, name, values, size, numbers):
+def _by_frame(model: Model, name: str, values: Mapping[str, ArrayLike], size: int, numbers: str
+              ) -> dict[str, np.ndarray]:
     for frame in _dict_of_rows(name, values, 'frame', numbers):
         model.frame(frame)
     return {frame: check_array(entry(name, frame), value, size) for frame, value in values.items()}
 
 
-def _dict_of_rows(name, values, key, numbers):
+def _dict_of_rows(name: str, values: Mapping[str, ArrayLike], key: str, numbers: str
+                  ) -> Mapping[str, ArrayLike]:
     if not isinstance(values, Mapping):
         raise DynamicsError(f'{name} must be a dict {{{key}: {numbers}}}, '
                             f'got {type(values).__name__}')
@@ -198,7 +200,7 @@ def check_restitution(restitution: float | Mapping[str, ArrayLike] | ArrayLike,
     return rows
 
 
-def _number_or_row(name, value, size):
+def _number_or_row(name: str, value: ArrayLike, size: int) -> np.ndarray:
     array = floats(name, value)
     if array.shape not in ((), (size,)):
         raise DynamicsError(f'{name} must be a number or have shape ({size},), got {array.shape}')

@@ -12,6 +12,7 @@ from dynamics_node.checks import finite
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.model import friction_override, payload
 from dynamics_node.model.force_elements import Spring
+from dynamics_node.model.model import Model
 from dynamics_node.model.read_force_elements import ForceElementLists, force_elements_of
 from dynamics_node.robot.argument_types import Constraints
 from dynamics_node.robot.constraint_sets import loops_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Changes:
     """The methods of a Robot that return a changed copy."""
 
-    def __init__(self, robot: Robot):
+    def __init__(self, robot: Robot) -> None:
         self._robot = robot
 
     def with_payload(self, name: str, frame: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0),
@@ -88,7 +89,7 @@ class Changes:
         model = robot.model.with_(springs=found.springs, actuators=found.actuators)
         return type(robot)(model, compile=robot.compilation_enabled)
 
-    def _with(self, model):
+    def _with(self, model: Model) -> Robot:
         """Return the robot of a model that differs in numbers which kernels take as inputs."""
         kernels = self._robot._dispatcher.kernels
         return type(self._robot)(model, compile=kernels is not None, kernels=kernels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from dynamics_node.constrained.closed_linearization import closed_linearization
 from dynamics_node.constrained.constraint import holonomic_rows, row_names
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import dof_names
+from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
@@ -36,7 +38,7 @@ class ClosedMechanism:
     degrees of freedom as the mechanism; None for the joints with a motor.
     """
 
-    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets):
+    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets) -> None:
         self._dispatcher, self._sets = dispatcher, sets
         self._model = dispatcher.model
         self._motors = actuated_dofs(self._model, self._model.loops[1])
@@ -105,7 +107,8 @@ class ClosedMechanism:
                                 'positions: a linear model of the coordinates alone lacks the '
                                 'positions that it leaves free; linearize the open tree')
 
-        def linearization(model, q, v, tau, *wrenches):
+        def linearization(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                          *wrenches: np.ndarray) -> tuple[np.ndarray, ...]:
             return tuple(closed_linearization(model, valid, q, v, tau, independent, step,
                                               *wrenches))
         return Linear(*self._dispatcher.call_numpy(
@@ -160,13 +163,14 @@ class ClosedMechanism:
         rate = self._dispatcher.positional('jacobian_rate', axes)(q, all_velocities)
         return closed_jacobian(J, rate, closed, u)
 
-    def _call(self, name, wrenches, constraints, coordinates, **inputs):
+    def _call(self, name: str, wrenches: Wrenches, constraints: Constraints,
+              coordinates: Sequence[str] | None, **inputs: Any) -> Any:
         """Call a kernel; without wrenches directly, which is ten times faster."""
         entries, valid = (self._entries(coordinates),), self._sets.of(constraints)
         if wrenches is None:
             return self._dispatcher.positional(name, entries, valid)(*inputs.values())
         return self._dispatcher.call(name, wrenches, entries, constraints=valid, **inputs)
 
-    def _entries(self, coordinates):
+    def _entries(self, coordinates: Sequence[str] | None) -> tuple[int, ...]:
         """Return the entries of v of the coordinates."""
         return arguments.check_coordinates(self._model, coordinates, self._motors)

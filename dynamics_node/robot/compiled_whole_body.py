@@ -25,7 +25,7 @@ MOST_CALLERS = 64
 class CompiledWholeBody:
     """The kernels of a robot's whole-body problems, by plan."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._callers: dict[tuple[WholeBodyPlan, bool], Callable] = {}
 
@@ -56,7 +56,7 @@ class CompiledWholeBody:
             return None
         return plan.solved(space, tasks)
 
-    def _caller(self, plan, without_wrenches):
+    def _caller(self, plan: WholeBodyPlan, without_wrenches: bool) -> Callable | None:
         key = key_of(self._dispatcher.model, 'torque_space', plan.arguments, not without_wrenches,
                      plan.setting.constraints)
         caller = self._dispatcher.caller(key)
@@ -67,7 +67,7 @@ class CompiledWholeBody:
         return caller
 
 
-def _vector(values, size):
+def _vector(values: ArrayLike, size: int) -> np.ndarray | None:
     """Return the values as an array (size,) for the kernel; None if they are something else."""
     try:
         given = np.asarray(values)

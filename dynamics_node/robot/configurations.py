@@ -15,7 +15,7 @@ from dynamics_node.robot.dispatch import Dispatcher
 class Configurations:
     """The methods of a Robot that make, integrate and compare configurations."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher, self._model = dispatcher, dispatcher.model
 
     def neutral(self) -> np.ndarray:

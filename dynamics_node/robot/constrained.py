@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from dynamics_node import checks
 from dynamics_node.constrained import regular_or_fallback
 from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.assembly import project_configuration, project_velocity
-from dynamics_node.constrained.constraint import size
+from dynamics_node.constrained.constraint import Constraint, size
 from dynamics_node.constrained.constraint_report import ConstraintReport, report
 from dynamics_node.constrained.contact_forces import ContactForces, contact_forces
 from dynamics_node.constrained.derivatives import (
@@ -29,12 +30,15 @@ from dynamics_node.constrained.regular_or_fallback import (
 from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.constrained.support_consistent import SupportConsistent
 from dynamics_node.constrained.universal_form import UniversalForm, universal_form
+from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
 from dynamics_node.robot.dispatch import Dispatcher
 
 CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
+ConstraintTuple = tuple[Constraint, ...]
+Result = TypeVar('Result')
 Weights = tuple[ArrayLike | None, ArrayLike | None] | None
 
 
@@ -48,7 +52,7 @@ class ConstrainedDynamics:
     unique all the same, and the smallest multipliers are returned.
     """
 
-    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets):
+    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets) -> None:
         self._dispatcher, self._sets = dispatcher, sets
         self._model = dispatcher.model
 
@@ -97,7 +101,9 @@ class ConstrainedDynamics:
         settings = self._inverse_settings(valid, actuated, choice, weights)
         m, nv = sum(map(size, valid)), self._model.nv
 
-        def torques(model, residual, A, gamma, needed, M, v, a, passive_torques):
+        def torques(model: Model, residual: np.ndarray, A: np.ndarray, gamma: np.ndarray,
+                    needed: np.ndarray, M: np.ndarray, v: np.ndarray, a: np.ndarray,
+                    passive_torques: np.ndarray) -> ConstrainedMotion:
             found = torques_of_motion(
                 model, ConstraintRows(residual, A.reshape(m, nv), gamma), needed,
                 M.reshape(nv, nv), v, a, valid, actuated, passive_torques, **settings)
@@ -133,9 +139,10 @@ class ConstrainedDynamics:
                                 given=mask.astype(float))
         rates = arguments.check_stabilisation(stabilisation)
 
-        def hybrid(model, q, v, a, tau, *wrenches):
-            return regular_or_fallback.hybrid(model, valid, q, v, a, tau, mask, *wrenches,
-                                              stabilisation=rates, **settings)
+        def hybrid(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                   wrenches: np.ndarray | None = None) -> ConstrainedMotion:
+            return regular_or_fallback.hybrid(model, valid, q, v, a, tau, mask, wrenches, rates,
+                                              **settings)
         return self._in_numpy(hybrid, valid, ConstrainedMotion, wrenches, q=q, v=v, a=a, tau=tau)
 
     def universal_form(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike,
@@ -148,7 +155,8 @@ class ConstrainedDynamics:
         """
         valid, mask = self._sets.of(constraints), arguments.check_given(given, self._model.nv)
 
-        def solve(model, q, v, a, tau, *wrenches):
+        def solve(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+                  *wrenches: np.ndarray) -> tuple[np.ndarray, ...]:
             return tuple(universal_form(model, valid, q, v, a, tau, mask, *wrenches))
         return UniversalForm(*self._dispatcher.call_numpy(
             regular_or_fallback.with_state_number(solve, q, v, a, tau), wrenches,
@@ -205,10 +213,12 @@ class ConstrainedDynamics:
         valid, actuated = self._sets.of(constraints), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
 
-        def inverse(model, q, v, a, passive_torques, *wrenches):
+        def inverse(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                    passive_torques: np.ndarray, wrenches: np.ndarray | None = None
+                    ) -> ConstrainedInverseDerivatives:
             return constrained_inverse_dynamics_derivatives(
                 model, q, v, a, valid, actuated, passive_torques, **settings,
-                **dict(zip(('wrenches',), wrenches)))
+                wrenches=wrenches)
         return self._in_numpy(inverse, valid, ConstrainedInverseDerivatives, wrenches,
                               q=q, v=v, a=a, passive_torques=self._or_zero(passive_torques))
 
@@ -248,9 +258,10 @@ class ConstrainedDynamics:
         """
         valid = self._sets.of(None, contacts)
 
-        def forces(model, q, v, tau, *wrenches):
+        def forces(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                   *wrenches: np.ndarray) -> ContactForces:
             return contact_forces(model, q, v, tau, valid, *wrenches)
-        found = self._in_numpy(forces, valid, ContactForces, wrenches, q=q, v=v, tau=tau)
+        found: Any = self._in_numpy(forces, valid, ContactForces, wrenches, q=q, v=v, tau=tau)
         return found._replace(rank=found.rank.astype(int)[()])
 
     def support_consistent_dynamics(self, q: ArrayLike, v: ArrayLike, contacts: Constraints
@@ -278,11 +289,12 @@ class ConstrainedDynamics:
         valid, actuated = self._sets.of(None, contacts), self._actuated(passive)
         settings = self._inverse_settings(valid, actuated, choice, weights)
 
-        def torques(model, q, v, a, preferred, *wrenches):
+        def torques(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+                    preferred: np.ndarray, wrenches: np.ndarray | None = None) -> Distribution:
             return floating_base_torques(model, q, v, a, valid, actuated, preferred=preferred,
-                                         **settings, **dict(zip(('wrenches',), wrenches)))
-        found = self._in_numpy(torques, valid, Distribution, wrenches, q=q, v=v, a=a,
-                               preferred=self._or_zero(preferred, 'preferred'))
+                                         **settings, wrenches=wrenches)
+        found: Any = self._in_numpy(torques, valid, Distribution, wrenches, q=q, v=v, a=a,
+                                    preferred=self._or_zero(preferred, 'preferred'))
         return found._replace(supported=found.supported.astype(bool)[()],
                               rank=found.rank.astype(int)[()],
                               choices=found.choices.astype(int)[()])
@@ -302,7 +314,9 @@ class ConstrainedDynamics:
 
     # Helpers ---------------------------------------------------------------------------------
 
-    def _motion(self, which, constraints, wrenches, stabilisation, **inputs):
+    def _motion(self, which: str, constraints: ConstraintTuple, wrenches: Wrenches,
+                stabilisation: ArrayLike | None, **inputs: Any
+                ) -> ConstrainedMotion:
         """Call the kernel of forward or hybrid dynamics; stabilised, it has one more input."""
         rates = arguments.check_stabilisation(stabilisation)
         kind = 'constrained' if rates is None else 'stabilised'
@@ -311,25 +325,31 @@ class ConstrainedDynamics:
         return self._dispatcher.call(f'{kind}_{which}_dynamics', wrenches, constraints=constraints,
                                      **inputs)
 
-    def _proximal(self, constraints, settings, wrenches, stabilisation, **inputs):
+    def _proximal(self, constraints: ConstraintTuple, settings: Proximal, wrenches: Wrenches,
+                  stabilisation: ArrayLike | None, **inputs: ArrayLike
+                  ) -> ConstrainedMotion:
         rates = arguments.check_stabilisation(stabilisation)
 
-        def proximal(model, *state):
-            return regular_or_fallback.proximal_forward(model, constraints, settings, *state,
-                                                        stabilisation=rates)
+        def proximal(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                     wrenches: np.ndarray | None = None) -> ConstrainedMotion:
+            return regular_or_fallback.proximal_forward(model, constraints, settings, q, v, tau,
+                                                        wrenches, rates)
         return self._in_numpy(proximal, constraints, ConstrainedMotion, wrenches, **inputs)
 
-    def _in_numpy(self, algorithm, constraints, result, wrenches, **inputs):
+    def _in_numpy(self, algorithm: Callable, constraints: ConstraintTuple, result: type[Result],
+                  wrenches: Wrenches, **inputs: ArrayLike) -> Result:
         """Compute a quantity without kernel, state by state."""
         algorithm = self._of_one_state(algorithm, constraints, result, inputs)
         return result(*self._dispatcher.call_numpy(algorithm, wrenches, **inputs))
 
-    def _on_terms(self, algorithm, constraints, result, **terms):
+    def _on_terms(self, algorithm: Callable, constraints: ConstraintTuple, result: type[Result],
+                  **terms: np.ndarray) -> Result:
         """Compute a quantity from terms that kernels gave for the whole batch."""
         algorithm = self._of_one_state(algorithm, constraints, result, terms)
         return result(*self._dispatcher.rows(algorithm, **terms))
 
-    def _of_one_state(self, algorithm, constraints, result, inputs):
+    def _of_one_state(self, algorithm: Callable, constraints: ConstraintTuple, result: type,
+                      inputs: Mapping[str, Any]) -> Callable:
         """Return the algorithm; for an empty batch zeros: no state keeps the constraints."""
         if any(regular_or_fallback.is_batch(array) and len(array) == 0
                for array in inputs.values()):
@@ -337,26 +357,28 @@ class ConstrainedDynamics:
                                                         sum(map(size, constraints)))
         return regular_or_fallback.with_state_number(algorithm, *inputs.values())
 
-    def _actuated(self, passive):
+    def _actuated(self, passive: Sequence[str] | None) -> np.ndarray:
         """Return the degrees of freedom with a motor, (nv,) booleans."""
         passive = self._model.loops[1] if passive is None else arguments.check_joint_names(
             self._model, 'passive', passive)
         return actuated_dofs(self._model, passive)
 
-    def _inverse_settings(self, constraints, actuated, choice, weights):
-        torque, force = checks.check_pair('weights', weights,
-                                          '(of torques (nv,), of multipliers (m,))')
-        torque = checks.check_weights('weights[0]', torque, self._model.nv)
+    def _inverse_settings(self, constraints: ConstraintTuple, actuated: np.ndarray, choice: str,
+                          weights: Weights) -> dict[str, Any]:
+        pair: tuple[Any, Any] = checks.check_pair(
+            'weights', weights, '(of torques (nv,), of multipliers (m,))')
+        of_torque, of_force = pair
+        torque = checks.check_weights('weights[0]', of_torque, self._model.nv)
         return {'choice': checks.choice('choice', choice, CHOICES),
                 'torque_weights': None if torque is None else torque[actuated],
-                'force_weights': checks.check_weights('weights[1]', force,
+                'force_weights': checks.check_weights('weights[1]', of_force,
                                                       sum(map(size, constraints)))}
 
-    def _or_zero(self, torques, name='passive_torques'):
+    def _or_zero(self, torques: ArrayLike | None, name: str = 'passive_torques') -> np.ndarray:
         nv = self._model.nv
         return np.zeros(nv) if torques is None else checks.check_array(name, torques, nv)
 
 
-def _flat(matrices):
+def _flat(matrices: np.ndarray) -> np.ndarray:
     """Return the rows of a matrix, or of each of a batch, one after the other."""
     return matrices.reshape(*matrices.shape[:-2], matrices.shape[-2] * matrices.shape[-1])

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from dynamics_node.constrained.constraint import Constraint, validate
 from dynamics_node.constrained.read_loops import Loops, read_loops
@@ -34,7 +35,7 @@ class ConstraintSets:
     A tuple of Constraint is immutable: a known one is found by its id, and not checked again.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model) -> None:
         self._model = model
         self._known: dict = {}  # ids of constraints and contacts -> (both of them, the set)
         self._sets: dict = {}   # set -> itself
@@ -55,7 +56,7 @@ class ConstraintSets:
             self._known[id(constraints), id(contacts)] = constraints, contacts, valid
         return valid
 
-    def _read(self, name, constraints):
+    def _read(self, name: str, constraints: Constraints) -> tuple[Constraint, ...]:
         if constraints is None:
             return () if name == 'contacts' else self._model.loops[0]
         if isinstance(constraints, Loops):
@@ -70,6 +71,6 @@ class ConstraintSets:
             raise DynamicsError(f'{name}: {error}') from None
 
 
-def _is_immutable(constraints):
+def _is_immutable(constraints: Constraints) -> TypeGuard[tuple[Constraint, ...]]:
     return constraints is None or (type(constraints) is tuple and
                                    all(type(entry) is Constraint for entry in constraints))

@@ -16,7 +16,7 @@ class Delegate(Generic[P, R]):
     object's dictionary, so that later lookups are as fast as those of any attribute.
     """
 
-    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):
+    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]) -> None:
         """Take the attribute that holds the part, and the method of the part's class."""
         @wraps(method)
         def function(owner: Any, *arguments: P.args, **named: P.kwargs) -> R:

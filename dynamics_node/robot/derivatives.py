@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +42,7 @@ class Derivatives:
     f(integrate(q, eps e_k)). External wrenches are constant in their frames.
     """
 
-    def __init__(self, dispatcher: Dispatcher, dynamics: Dynamics):
+    def __init__(self, dispatcher: Dispatcher, dynamics: Dynamics) -> None:
         self._dispatcher, self._dynamics = dispatcher, dynamics
         self._model = dispatcher.model
 
@@ -239,20 +240,23 @@ class Derivatives:
 
     # Helpers ---------------------------------------------------------------------------------
 
-    def _mask(self, given):
+    def _mask(self, given: ArrayLike) -> np.ndarray:
         return arguments.check_given(given, self._model.nv).astype(float)
 
-    def _directional(self, dynamics, state, wrenches, dwrenches, dinertias, dgravity, joint_rates,
-                     geometry, **motion):
+    def _directional(self, dynamics: str, state: Mapping[str, Any], wrenches: Wrenches,
+                     dwrenches: Wrenches, dinertias: LinkRates, dgravity: ArrayLike | None,
+                     joint_rates: Sequence[JointValues], geometry: tuple[JointRates, JointRates],
+                     **motion: ArrayLike | None) -> Any:
         zero = np.zeros(self._model.nv)
-        motion = {name: zero if value is None else value for name, value in motion.items()}
-        rates = {'dinertias': self._body_inertia_rates(dinertias),
+        given: dict[str, Any] = {name: zero if value is None else value
+                                 for name, value in motion.items()}
+        rates: dict[str, Any] = {'dinertias': self._body_inertia_rates(dinertias),
                  'dgravity': np.zeros(3) if dgravity is None else dgravity}
         for each, rate in zip(('ddamping', 'dfriction', 'darmature'), joint_rates):
             rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
                                                                                 rate)
         found = self._dispatcher.call(f'{dynamics}_directional_derivative', wrenches,
-                                      dwrenches=dwrenches, **state, **motion, **rates)
+                                      dwrenches=dwrenches, **state, **given, **rates)
         dorigins, daxes = geometry
         if dorigins is None and daxes is None:
             return found
@@ -262,14 +266,15 @@ class Derivatives:
             daxes=self._joint_twists('daxes', daxes, axis_twists))
         return _sum(found, more)  # linear in the direction
 
-    def _joint_twists(self, name, rates, twists):
+    def _joint_twists(self, name: str, rates: JointRates, twists: Callable[..., np.ndarray]
+                      ) -> np.ndarray:
         """Return the twists of all bodies' joints, (6 bodies,) or (N, 6 bodies)."""
         rates = arguments.check_geometry_rates(self._model, name, {} if rates is None else rates)
         checks.batch_size({}, **{name: rates})
         found = twists(self._model, rates)
         return found.reshape(*found.shape[:-2], 6 * len(self._model.bodies))
 
-    def _body_inertia_rates(self, rates):
+    def _body_inertia_rates(self, rates: LinkRates) -> np.ndarray:
         """Return the rates of all bodies' inertias, (10 bodies,) or (N, 10 bodies)."""
         rates = arguments.check_inertia_rates(self._model, {} if rates is None else rates)
         checks.batch_size({}, dinertias=rates)
@@ -279,13 +284,14 @@ class Derivatives:
                                              for unit in np.eye(10)])
         return total
 
-    def _diagonal(self, Y, name, states, columns):
+    def _diagonal(self, Y: np.ndarray, name: str, states: ArrayLike,
+                  columns: Callable[..., np.ndarray]) -> np.ndarray:
         """Return the diagonal columns of a regressor, for each state of the regressor Y."""
         rows = np.broadcast_to(checks.check_array(name, states, self._model.nv), Y.shape[:-1])
         return self._dispatcher.rows(columns, **{name: rows})
 
 
-def _sum(along, geometry):
+def _sum(along: Any, geometry: Any) -> Any:
     """Return the sum of two results, arrays or tuples of arrays."""
     if isinstance(along, tuple):
         return type(along)(*map(_sum, along, geometry))

@@ -1,11 +1,13 @@
 """Dispatch a call: check the arguments, then run the kernel if it is ready, else NumPy."""
 
+from __future__ import annotations
+
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +32,9 @@ try:
 except ImportError:  # the extension was not built: slower, same results
     from dynamics_node.compiler.ctypes_call import Caller
 
+if TYPE_CHECKING:  # it imports llvmlite, which may be missing
+    from dynamics_node.compiler.kernel import Kernel
+
 # Two threads compute a batch of at least this many operations, three from 1.5 times as many on, and
 # so on. This is 0.2 ms of work, with which two cores are 1.3 times as fast as one; with half of it
 # they are 1.1 times as fast, with a quarter they are slower (Panda, TALOS).
@@ -38,6 +43,9 @@ TWO_THREADS_FROM = 4_000_000
 # less time than NumPy. For a 7-axis arm, NumPy takes 0.5 ms per state and the compilation 0.12 s
 # (inverse dynamics), or 12 ms and 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
+# Results of a kernel: an array, or several in a NamedTuple; arrays for them, None for new ones.
+Result = np.ndarray | tuple[np.ndarray, ...]
+Out = Result | None
 MOST_CALLERS = 1024  # of kernels, kept by a robot
 
 
@@ -49,7 +57,7 @@ class Dispatcher:
     """
 
     def __init__(self, model: Model, kernels: RobotKernels | None = None, compile: bool = True,
-                 install: Callable = lambda name, bind: None):
+                 install: Callable = lambda name, bind: None) -> None:
         """Take install(name, bind), called when the kernel of a Robot method is ready.
 
         bind(fallback) returns the kernel as a function that can replace the method; it calls
@@ -98,7 +106,7 @@ class Dispatcher:
             raise DynamicsError('wrenches must be those of one state, (6,) each')
         return _flat_wrenches(self.model, forces, None)
 
-    def _caller(self, key):
+    def _caller(self, key: KernelKey) -> Caller | None:
         """Return the Caller of a key if its kernel is ready."""
         if self.kernels is None:
             return None
@@ -116,7 +124,7 @@ class Dispatcher:
                 self._publish(kernel, key)
         return caller
 
-    def _publish(self, kernel, key):
+    def _publish(self, kernel: Kernel, key: KernelKey) -> None:
         """Make a kernel available without the checks of `call`: by positional(), on the Robot."""
         place = key.kernel, key.arguments, id(key.constraints)
         self._ready[place] = self._bind(kernel, key, partial(self._call_positional, key.kernel,
@@ -124,12 +132,12 @@ class Dispatcher:
         if key.spec.direct and not key.arguments and key.constraints in ((), self.model.loops[0]):
             self._install(key.kernel, lambda fallback: self._bind(kernel, key, fallback))
 
-    def _bind(self, kernel, key, fallback):
+    def _bind(self, kernel: Kernel, key: KernelKey, fallback: Callable) -> Caller:
         return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
                       kernel.outputs, kernel.columns, uniform_values(self.model, key), fallback,
                       _two_threads_from(kernel), self._threads, kernel.code, key.spec.result)
 
-    def _refused(self, key, states, out=None):
+    def _refused(self, key: KernelKey, states: Sequence[np.ndarray], out: Out = None) -> Result:
         """Compute in NumPy the states that a kernel refused.
 
         A kernel refuses a batch if one of its states is singular, which is not an error with
@@ -140,6 +148,7 @@ class Dispatcher:
         if states[0].ndim == 1 or half == 0:
             return written(self._in_numpy(key, states), out)
         caller = self._caller(key)   # another thread may have cleared the callers
+        assert caller is not None
         halves = [caller(*(np.ascontiguousarray(part[rows]) for part in states))
                   for rows in (slice(half), slice(half, None))]
         if not isinstance(halves[0], tuple):
@@ -158,9 +167,10 @@ class Dispatcher:
             ready = None
         return ready or partial(self._call_positional, name, arguments, constraints)
 
-    def _call_positional(self, name, arguments, constraints, *inputs):
-        return self.call(name, None, arguments, constraints=constraints,
-                         **dict(zip(ALL_KERNELS[name].inputs, inputs)))
+    def _call_positional(self, name: str, arguments: tuple, constraints: tuple[Constraint, ...],
+                         *inputs: ArrayLike) -> Any:
+        named: dict[str, Any] = dict(zip(ALL_KERNELS[name].inputs, inputs))
+        return self.call(name, None, arguments, constraints=constraints, **named)
 
     def call(self, name: str, wrenches: Wrenches = None, arguments: tuple = (),
              dwrenches: Wrenches = None, constraints: tuple[Constraint, ...] = (),
@@ -193,7 +203,7 @@ class Dispatcher:
                 return caller(*states) if out is None else caller(*states, out=out)
         return written(self._in_numpy(key, states), out)
 
-    def _awaited(self, key):
+    def _awaited(self, key: KernelKey) -> Caller | None:
         """Return the Caller of a key when its kernel has been made; None if it cannot be."""
         if self.kernels is not None:
             with suppress(DynamicsError):
@@ -213,17 +223,19 @@ class Dispatcher:
         return self._row_by_row(algorithm, [_rows_of(array, n) for array in inputs.values()],
                                 [(-1,) for _ in inputs])
 
-    def _checked_states(self, inputs, external, constraints=(), arguments=()):
+    def _checked_states(self, inputs: Mapping[str, ArrayLike], external: Mapping[str, Wrenches],
+                        constraints: tuple[Constraint, ...] = (), arguments: tuple = ()
+                        ) -> tuple[list[np.ndarray], int | None, bool]:
         """Return (states, number of states or None, whether wrenches are the last of them)."""
-        inputs = {name: check_configuration(self.model, value) if name == 'q'
+        arrays = {name: check_configuration(self.model, value) if name == 'q'
                   else checks.check_array(name, value, math.prod(
                       input_shape(self.model, name, constraints, arguments)))
                   for name, value in inputs.items()}
         forces = {name: {} if wrenches is None
                   else check_wrenches(self.model, wrenches, name)
                   for name, wrenches in external.items()}
-        n = checks.batch_size(inputs, **forces)
-        states = [_rows_of(array, n) for array in inputs.values()]
+        n = checks.batch_size(arrays, **forces)
+        states = [_rows_of(array, n) for array in arrays.values()]
         with_wrenches = any(forces.values())
         if with_wrenches:
             states += [_flat_wrenches(self.model, each, n) for each in forces.values()]
@@ -231,7 +243,7 @@ class Dispatcher:
 
     # The NumPy path --------------------------------------------------------------------------
 
-    def _in_numpy(self, key, states):
+    def _in_numpy(self, key: KernelKey, states: Sequence[np.ndarray]) -> Result:
         """Compute what the kernel of a key computes."""
         spec = key.spec
         if states[0].ndim == 2 and len(states[0]) == 0:  # an empty batch
@@ -239,18 +251,19 @@ class Dispatcher:
             return empty[0] if len(empty) == 1 else tuple.__new__(spec.result, empty)
         algorithm = spec.numpy_algorithm
         if spec.constrained:
-            def constrained(model, *state):
+            def constrained(model: Model, *state: Any) -> Result:
                 return spec.numpy_algorithm(model, key.constraints, *state)
             algorithm = constrained
         found = self._row_by_row(algorithm, states,
                                  state_shapes(self.model, key).values(), key.arguments)
         return tuple.__new__(spec.result, found) if isinstance(found, tuple) else found
 
-    def _row_by_row(self, algorithm, states, shapes, arguments=()):
+    def _row_by_row(self, algorithm: Callable, states: Sequence[np.ndarray],
+                    shapes: Iterable[tuple[int, ...]], arguments: tuple = ()) -> Result:
         """Call the algorithm state by state; each part of a state is flat."""
-        def one(*state):
-            state = (part.reshape(shape) for part, shape in zip(state, shapes))
-            return algorithm(self.model, *state, *arguments)
+        def one(*state: np.ndarray) -> Result:
+            shaped = (part.reshape(shape) for part, shape in zip(state, shapes))
+            return algorithm(self.model, *shaped, *arguments)
         with np.errstate(all='ignore'):  # results that are not finite are refused below
             if states[0].ndim == 1:
                 return _finite(one(*states))
@@ -259,10 +272,10 @@ class Dispatcher:
                 return _map(lambda part: np.empty((0, *np.shape(part))), some)
             found = [one(*row) for row in zip(*states)]
         if isinstance(found[0], tuple):
-            return tuple(_finite(np.stack(parts)) for parts in zip(*found))
-        return _finite(np.stack(found))
+            return tuple(_finite_array(np.stack(parts)) for parts in zip(*found))
+        return _finite_array(np.stack(found))
 
-    def _some_values(self, size):
+    def _some_values(self, size: int) -> np.ndarray:
         neutral = configuration.neutral(self.model)
         return neutral if size == len(neutral) else np.zeros(size)
 
@@ -279,32 +292,34 @@ def most_threads() -> int:
     return int(text)
 
 
-def _two_threads_from(kernel):
+def _two_threads_from(kernel: Kernel) -> int:
     """Return the number of states from which on a batch uses two threads."""
     return TWO_THREADS_FROM // max(1, kernel.operations) + 2 * kernel.lanes
 
 
-def _map(function, result):
+def _map(function: Callable[[np.ndarray], np.ndarray], result: Result) -> Result:
     return tuple(map(function, result)) if isinstance(result, tuple) else function(result)
 
 
-def _finite(result):
-    def check(part):
-        part = np.asarray(part, dtype=float, order='C')
-        if not np.isfinite(part).all():
-            raise NotFinite('the result is not finite: the values are too large')
-        return part
-    return _map(check, result)
+def _finite(result: Result) -> Result:
+    return _map(_finite_array, result)
 
 
-def _rows_of(array, n):
+def _finite_array(array: ArrayLike) -> np.ndarray:
+    array = np.asarray(array, dtype=float, order='C')
+    if not np.isfinite(array).all():
+        raise NotFinite('the result is not finite: the values are too large')
+    return array
+
+
+def _rows_of(array: np.ndarray, n: int | None) -> np.ndarray:
     """Return the array contiguous, a single state repeated for each of n."""
     if n is not None and array.ndim == 1:
         array = np.broadcast_to(array, (n, len(array)))
     return np.ascontiguousarray(array)
 
 
-def _flat_wrenches(model, forces, n):
+def _flat_wrenches(model: Model, forces: Mapping[str, np.ndarray], n: int | None) -> np.ndarray:
     """Return the wrenches on all bodies, (6 bodies,) or (n, 6 bodies)."""
     forces = {name: _rows_of(F, n) for name, F in forces.items()}
     if n is None:

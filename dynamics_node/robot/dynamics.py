@@ -16,7 +16,7 @@ from dynamics_node.robot.dispatch import Dispatcher
 class Dynamics:
     """The methods of a Robot for dynamics, energy and kinematics."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
 
     # Dynamics --------------------------------------------------------------------------------

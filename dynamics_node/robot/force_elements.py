@@ -10,6 +10,7 @@ from dynamics_node.algorithms.line_motion import ActuatorMotion, actuator_motion
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.configuration import dof_names
 from dynamics_node.model.force_elements import Actuator, check_actuators
+from dynamics_node.model.model import Model
 from dynamics_node.robot.dispatch import Dispatcher
 
 # Torques that no forces produce, relative to the largest torque: rounding leaves 1e-15.
@@ -19,7 +20,7 @@ UNREACHED = 1e-9
 class ForceElements:
     """The methods of a Robot for springs and linear actuators."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher, self._model = dispatcher, dispatcher.model
 
     def spring_torque(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -48,7 +49,7 @@ class ForceElements:
         """
         valid = self._checked(actuators)
 
-        def forces(model, q, tau):
+        def forces(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
             arms = actuator_motion(model, q, np.zeros(model.nv), valid).moment_arms
             force = np.linalg.lstsq(arms.T, tau, rcond=None)[0]
             left = np.abs(arms.T @ force - tau)
@@ -61,6 +62,6 @@ class ForceElements:
         return self._dispatcher.call_numpy(forces, q=q, tau=checks.check_array(
             'tau', tau, self._model.nv))
 
-    def _checked(self, actuators):
+    def _checked(self, actuators: Sequence[Actuator] | None) -> tuple[Actuator, ...]:
         return self._model.actuators if actuators is None else check_actuators(self._model,
                                                                                actuators)

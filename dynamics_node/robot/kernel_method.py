@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, get_type_hints, overload
 
@@ -44,7 +44,7 @@ class KernelMethod(Delegate[P, R]):
     arguments are then those of the kernel: the arrays of its KernelSpec, and wrenches.
     """
 
-    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]):
+    def __init__(self, part: str, method: Callable[Concatenate[Any, P], R]) -> None:
         """Take the attribute that holds the part, and the method of the part's class."""
         super().__init__(part, method)
         self._spec = ALL_KERNELS[method.__name__]
@@ -85,7 +85,8 @@ class KernelMethod(Delegate[P, R]):
         return super().__get__(owner, kind)
 
 
-def _of_kernel(spec, signature, given):
+def _of_kernel(spec: KernelSpec, signature: inspect.Signature, given: Mapping[str, Any]
+               ) -> dict[str, Any]:
     """Return the arguments of the kernel; refuse options that only the method has."""
     kernel = {*spec.inputs, *spec.wrenches}
     others = [name for name, value in given.items()

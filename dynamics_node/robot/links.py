@@ -15,7 +15,7 @@ from dynamics_node.algorithms.wrenches import wrench_at_frame
 from dynamics_node.checks import batch_size, finite, flag
 from dynamics_node.errors import DynamicsError
 from dynamics_node.kernels.result_types import JointReactionsDerivatives
-from dynamics_node.model.model import WORLD
+from dynamics_node.model.model import WORLD, Frame
 from dynamics_node.model.subtree import links_of_subtree, only_subtree
 from dynamics_node.robot.argument_types import Wrenches
 from dynamics_node.robot.arguments import check_configuration, check_wrenches
@@ -25,7 +25,7 @@ from dynamics_node.robot.dispatch import Dispatcher
 class LinkQuantities:
     """The methods of a Robot for quantities of its links and joints one by one."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher, self._model = dispatcher, dispatcher.model
         self._subtrees: dict[str, Dispatcher] = {}  # link -> Dispatcher of its subtree
 
@@ -84,7 +84,7 @@ class LinkQuantities:
         name = link if frame is None else frame
         return _turned(self._dispatcher.positional('frame_pose', (name,))(q)[..., :3, :3], wrench)
 
-    def _carried_by(self, link):
+    def _carried_by(self, link: str) -> Dispatcher:
         """Return the Dispatcher of the model in which only the subtree of a link has mass."""
         found = self._subtrees.get(link)
         if found is None:
@@ -93,7 +93,7 @@ class LinkQuantities:
                                                       compile=compiles)
         return found
 
-    def _check_springs(self, link):
+    def _check_springs(self, link: str) -> None:
         """Raise an error if a spring ends at the body of a link, but outside of its subtree."""
         body, subtree = self._model.frame(link).body, links_of_subtree(self._model, link)
         for spring in self._model.springs:
@@ -104,7 +104,7 @@ class LinkQuantities:
                         f"spring '{spring.name}' ends at '{end}', which is fixed to '{link}' by "
                         f"the sensor; expected '{link}' or another body")
 
-    def _sensor_frame(self, link, frame):
+    def _sensor_frame(self, link: str, frame: str | None) -> Frame:
         """Return the Frame where a sensor's wrench is given."""
         body = self._model.frame(link).body
         if body == WORLD:
@@ -156,7 +156,7 @@ class LinkQuantities:
         pose[..., :3, 3] += pose[..., :3, :3] @ place
         return relative_jacobian(pose, J, *self._pose_and_jacobian(q, relative_to))
 
-    def _pose_and_jacobian(self, q, frame):
+    def _pose_and_jacobian(self, q: ArrayLike, frame: str) -> tuple[np.ndarray, np.ndarray]:
         return (self._dispatcher.positional('frame_pose', (frame,))(q),
                 self._dispatcher.positional('jacobian', (frame, False))(q))
 
@@ -184,7 +184,7 @@ class LinkQuantities:
             lambda *state: tuple(base_velocity(*state)), q=q, v=v))
 
 
-def _turned(R, vectors):
+def _turned(R: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return pairs of vectors, (.., 6), each of the two multiplied by a rotation, (.., 3, 3)."""
     pairs = vectors.reshape(*vectors.shape[:-1], 2, 3) @ R.swapaxes(-1, -2)
     return pairs.reshape(*pairs.shape[:-2], 6)

@@ -39,7 +39,7 @@ def check_out(out: object, shapes: Sequence[tuple[int, ...]], n: int | None,
     return arrays[0] if len(shapes) == 1 else arrays
 
 
-def _check_array(name, array, shape):
+def _check_array(name: str, array: object, shape: tuple[int, ...]) -> None:
     expected = f'expected a float64 array of shape {shape}, C-contiguous and writeable'
     if not isinstance(array, np.ndarray):
         raise DynamicsError(f'{name} is {_kind(array)}; {expected}')
@@ -51,7 +51,7 @@ def _check_array(name, array, shape):
         raise DynamicsError(f'{name} is {fault}; {expected}')
 
 
-def _kind(value):
+def _kind(value: object) -> str:
     length = f' of {len(value)}' if isinstance(value, tuple | list) else ''
     return f'of type {type(value).__name__}{length}'
 

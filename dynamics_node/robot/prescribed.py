@@ -19,7 +19,7 @@ class PrescribedMotion:
     """The method of a Robot for constraints that move."""
 
     def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets,
-                 constrained: ConstrainedDynamics):
+                 constrained: ConstrainedDynamics) -> None:
         self._dispatcher, self._sets, self._constrained = dispatcher, sets, constrained
 
     def prescribed_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

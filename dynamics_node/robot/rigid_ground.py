@@ -23,7 +23,7 @@ class RigidGround:
 
     def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets,
                  constraints: tuple[Constraint, ...], contacts: Sequence[RigidContact],
-                 motion_of: MotionOf):
+                 motion_of: MotionOf) -> None:
         self._dispatcher, self._sets, self._motion_of = dispatcher, sets, motion_of
         self._constraints, self._contacts = constraints, tuple(contacts)
         self._heights = sets.of((), tuple(contact.height_row for contact in contacts))
@@ -81,7 +81,8 @@ class RigidGround:
             touch[k] = T[:3, :3] @ np.array(self._contacts[k].point) + T[:3, 3]
         return Contacts(self._motion(t, q, v, closed)[1], touch)
 
-    def _motion(self, t, q, v, closed):
+    def _motion(self, t: float, q: np.ndarray, v: np.ndarray, closed: tuple[int, ...]
+                ) -> tuple[np.ndarray, np.ndarray]:
         """Return (acceleration (nv,), forces of all contacts (k, 3))."""
         valid = self.constraints(closed)
         found = self._motion_of(valid)(t, q, v)
@@ -89,7 +90,8 @@ class RigidGround:
             return found, np.zeros((len(self._contacts), 3))
         return found.a, self._by_contact(q, v, closed, found.multipliers)
 
-    def _by_contact(self, q, v, closed, multipliers):
+    def _by_contact(self, q: np.ndarray, v: np.ndarray, closed: tuple[int, ...],
+                    multipliers: np.ndarray) -> np.ndarray:
         """Return the forces or impulses of all contacts in world axes, (k, 3)."""
         force = np.zeros((len(self._contacts), 3))
         if not closed:
@@ -105,8 +107,8 @@ class RigidGround:
         return force
 
     @property
-    def _first_row(self):
+    def _first_row(self) -> int:
         return sum(map(size, self._constraints))
 
-    def _normals(self, closed):
+    def _normals(self, closed: tuple[int, ...]) -> list[int]:
         return normal_rows([self._contacts[k] for k in closed])

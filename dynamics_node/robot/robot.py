@@ -22,6 +22,7 @@ from dynamics_node.model.links import RobotLink, record_of_links
 from dynamics_node.model.model import Model
 from dynamics_node.model.payload import Payload
 from dynamics_node.model.read_urdf import read_urdf
+from dynamics_node.model.records import RobotRecord
 from dynamics_node.model.report import ModelReport, model_report
 from dynamics_node.model.urdf_text import MAX_BYTES, urdf_text
 from dynamics_node.model.write_urdf import urdf_of_model
@@ -117,7 +118,8 @@ class Robot:
         return cls._from_record(record_of_links(links, name, notes), **options)
 
     @classmethod
-    def _from_record(cls, record, compile=True, loops=None, **options):
+    def _from_record(cls, record: RobotRecord, compile: bool = True, loops: Any = None,
+                     **options: Any) -> Robot:
         model = build_model(record, **options)
         return cls(model.with_(loops=tuple(loops_of(model, loops))), compile)
 
@@ -250,10 +252,7 @@ class Robot:
 
     @property
     def compiled(self) -> bool:
-        """Whether all kernels that compile() requests without arguments are ready.
-
-        False also where one could not be made; compile(wait=True) raises the reason.
-        """
+        """Whether the kernels of compile() without arguments are ready; False if one cannot be."""
         return self._dispatcher.is_compiled(all_keys(self.model))
 
     @property

@@ -3,15 +3,19 @@
 Results of the same robot that must agree are compared; no other library is needed.
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dynamics_node.algorithms.mass_matrix import SINGULAR
 from dynamics_node.checks import whole
 from dynamics_node.errors import DynamicsError, SingularModel, several
-from dynamics_node.kernels.keys import all_keys
+from dynamics_node.kernels.keys import KernelKey, all_keys
+from dynamics_node.kernels.robot_kernels import RobotKernels
 from dynamics_node.kernels.table import ALL_KERNELS
+from dynamics_node.model.model import Model
 from dynamics_node.robot.robot import Robot
 
 MOST_SAMPLES = 1000
@@ -71,6 +75,12 @@ def self_test(robot: Robot, samples: int = 10, seed: int = 0) -> SelfTest:
     return SelfTest(all(check.passed for check in checks), checks)
 
 
+class _State(NamedTuple):
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
 class _Found(NamedTuple):
     """What a law's function returns."""
 
@@ -83,7 +93,8 @@ class _NotApplicable(Exception):
     """The law does not apply to this robot; the message gives the reason."""
 
 
-def _checked(name, law, robot, states):
+def _checked(name: str, law: Callable[..., _Found], robot: Robot, states: Sequence[_State]
+             ) -> Check:
     try:
         if robot.nv == 0:
             raise _NotApplicable('nothing moves')
@@ -98,7 +109,7 @@ def _checked(name, law, robot, states):
 
 # The laws ------------------------------------------------------------------------------------
 
-def _forward_of_inverse(robot, states):
+def _forward_of_inverse(robot: Robot, states: Sequence[_State]) -> _Found:
     """FD(q, v, ID(q, v, a)) = a: the torque of the difference, M (FD - a), is zero."""
     residuals, refusals = [], []
     for q, v, a in states:
@@ -118,7 +129,7 @@ def _forward_of_inverse(robot, states):
     return _Found(_worst(residuals), EXACT, text)
 
 
-def _power_balance(robot, states):
+def _power_balance(robot: Robot, states: Sequence[_State]) -> _Found:
     """d/dt (kinetic + potential energy) = (tau - friction - dampers of springs)' v."""
     residuals = []
     for q, v, a in states:
@@ -133,11 +144,11 @@ def _power_balance(robot, states):
     return _Found(_worst(residuals), RATE, several(len(states), 'state'))
 
 
-def _energies(robot, q, v):
+def _energies(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.array([robot.kinetic_energy(q, v), robot.potential_energy(q)])
 
 
-def _mass_matrix_against_inverse_dynamics(robot, states):
+def _mass_matrix_against_inverse_dynamics(robot: Robot, states: Sequence[_State]) -> _Found:
     """M e_k = ID(q, 0, e_k) - ID(q, 0, 0); M is symmetric, and no motion has negative inertia."""
     residuals = []
     rest = np.zeros(robot.nv)
@@ -157,7 +168,7 @@ def _mass_matrix_against_inverse_dynamics(robot, states):
     return _Found(_worst([differs, asymmetric, negative]), EXACT, text)
 
 
-def _derivatives_against_differences(robot, states):
+def _derivatives_against_differences(robot: Robot, states: Sequence[_State]) -> _Found:
     """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
 
     Differences of accelerations would be inaccurate where M is ill-conditioned. M is the derivative
@@ -186,7 +197,8 @@ def _derivatives_against_differences(robot, states):
     return _Found(_worst(residuals), RATE, text)
 
 
-def _inverse_slopes(robot, q, v, a):
+def _inverse_slopes(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray
+                    ) -> Iterator[np.ndarray]:
     """Yield the derivatives of inverse dynamics by q, v, a, by central differences, (nv, nv)."""
     # dry friction is curved within friction_speed: at this step, that error equals the rounding
     short = STEP * min(1.0, np.min(robot.model.friction_speeds)) ** (2 / 3)
@@ -197,7 +209,7 @@ def _inverse_slopes(robot, q, v, a):
         yield (ahead - behind).T / (2.0 * step)
 
 
-def _compiled_against_numpy(robot, states):
+def _compiled_against_numpy(robot: Robot, states: Sequence[_State]) -> _Found:
     """Compare each kernel that is ready with NumPy, single states and batches."""
     kernels = robot._dispatcher.kernels
     if kernels is None:
@@ -230,53 +242,47 @@ CHECKS = {
 
 # Helpers -------------------------------------------------------------------------------------
 
-class _State(NamedTuple):
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-
-
-def _states(robot, samples, seed):
+def _states(robot: Robot, samples: int, seed: int) -> list[_State]:
     rng = np.random.default_rng(seed)
     speed = _speeds(robot.model)
     return [_State(robot.random_configuration(rng), speed * rng.uniform(-1.0, 1.0, robot.nv),
                    ACCELERATION * rng.uniform(-1.0, 1.0, robot.nv)) for _ in range(samples)]
 
 
-def _speeds(model):
+def _speeds(model: Model) -> np.ndarray:
     """Return the largest velocities to try, (nv,)."""
     return np.fmin(SPEED, model.max_velocity)  # fmin ignores nan, an unknown limit
 
 
-def _scale(robot, M):
+def _scale(robot: Robot, M: np.ndarray) -> np.ndarray:
     """Return the largest inertia that each degree of freedom can have to move, (nv,)."""
     return np.abs(robot.model.inertia_scale) + np.abs(np.diag(M))
 
 
-def _least_inertia(M, scale):
+def _least_inertia(M: np.ndarray, scale: np.ndarray) -> float:
     """Return the least eigenvalue of M, scaled by the largest inertias of _scale."""
     weight = np.sqrt(np.where(scale > 0.0, scale, 1.0))
     return np.linalg.eigvalsh(M / np.outer(weight, weight)).min()
 
 
-def _check_refusal(refusal, robot, M):
+def _check_refusal(refusal: SingularModel, robot: Robot, M: np.ndarray) -> None:
     """Raise an error if M is regular: the refusal was wrong then."""
     if _least_inertia(M, _scale(robot, M)) > 10.0 * SINGULAR:
         raise DynamicsError(f'refused, though M is regular: {refusal}') from refusal
 
 
-def _relative(error, scale):
+def _relative(error: np.ndarray | float, scale: np.ndarray | float) -> float:
     """Return the largest error relative to its scale."""
     return _worst(np.where(error == 0.0, 0.0, error / scale))
 
 
-def _worst(residuals):
+def _worst(residuals: ArrayLike) -> float:
     """Return the largest residual; NaN counts as infinite."""
     worst = float(np.max(residuals))
     return np.inf if np.isnan(worst) else worst
 
 
-def _readiness(kernels, key):
+def _readiness(kernels: RobotKernels, key: KernelKey) -> str:
     """Return '' for a kernel that is ready, else why it is not."""
     error = kernels.failure(key)
     if error is not None:  # the NumPy path is used
@@ -284,19 +290,22 @@ def _readiness(kernels, key):
     return '' if kernels.is_ready(key) else NOT_YET
 
 
-def _disagreement(robot, in_numpy, kernel, batch):
+def _disagreement(robot: Robot, in_numpy: Robot, kernel: str, batch: Mapping[str, np.ndarray]
+                  ) -> _Found:
     """Return the _Found of one kernel: the batch at once, then state by state."""
     spec = ALL_KERNELS[kernel]
     tolerance = SOLVED if spec.margins else KERNEL
     want = _outcome(in_numpy, kernel, [batch[name] for name in spec.inputs])
     distances = [_distance(_outcome(robot, kernel, [batch[name] for name in spec.inputs]), want)]
-    for k in range(len(batch['q'])) if isinstance(want, list) else ():
-        one = [batch[name] if name == 'given' else batch[name][k] for name in spec.inputs]
-        distances.append(_distance(_outcome(robot, kernel, one), [part[k] for part in want]))
+    if isinstance(want, list):
+        for k in range(len(batch['q'])):
+            one = [batch[name] if name == 'given' else batch[name][k] for name in spec.inputs]
+            distances.append(_distance(_outcome(robot, kernel, one), [part[k] for part in want]))
     return _Found(_worst(distances), tolerance, kernel)
 
 
-def _outcome(robot, kernel, arguments):
+def _outcome(robot: Robot, kernel: str, arguments: Sequence[np.ndarray]
+             ) -> list[np.ndarray] | type[DynamicsError]:
     """Return the results as a list, or the type of the error."""
     try:
         result = getattr(robot, kernel)(*arguments)
@@ -305,7 +314,8 @@ def _outcome(robot, kernel, arguments):
     return list(result) if isinstance(result, tuple) else [result]
 
 
-def _distance(got, want):
+def _distance(got: list[np.ndarray] | type[DynamicsError],
+              want: list[np.ndarray] | type[DynamicsError]) -> float:
     """Return the largest difference relative to the largest number, at least 1."""
     if not (isinstance(got, list) and isinstance(want, list)):
         return 0.0 if got == want else np.inf  # refused, both or one of them
@@ -315,7 +325,7 @@ def _distance(got, want):
 
 
 
-def _line(check, width):
+def _line(check: Check, width: int) -> str:
     numbers = ('' if np.isnan(number) else f'{number:.1e}'
                for number in (check.residual, check.tolerance))
     verdict = 'FAILED' if not check.passed else 'skipped' if np.isnan(check.residual) else 'passed'

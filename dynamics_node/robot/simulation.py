@@ -16,6 +16,7 @@ from dynamics_node.constrained.prescribed import RowMotion
 from dynamics_node.constrained.rigid_contact import RigidContact
 from dynamics_node.constrained.soft_contact import SoftContact
 from dynamics_node.errors import DynamicsError, SingularModel
+from dynamics_node.model.model import Model
 from dynamics_node.robot import arguments
 from dynamics_node.robot.argument_types import Constraints, Wrenches
 from dynamics_node.robot.constraint_sets import ConstraintSets
@@ -81,7 +82,8 @@ class _Start(NamedTuple):
 class Simulation:
     """The methods of a Robot that integrate its motion."""
 
-    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets, prescribed: PrescribedMotion):
+    def __init__(self, dispatcher: Dispatcher, sets: ConstraintSets, prescribed: PrescribedMotion
+                 ) -> None:
         self._dispatcher, self._sets, self._model = dispatcher, sets, dispatcher.model
         self._prescribed = prescribed
 
@@ -124,7 +126,7 @@ class Simulation:
         torques = torque_function(torque, times, self._model.nv, n)
         forces = _Forces(torques, wrenches, arguments.check_stabilisation(stabilisation),
                          checks.check_callable('row_motion', row_motion))
-        points = checks.check_sequence('contacts', contacts)
+        points: tuple[Any, ...] = checks.check_sequence('contacts', contacts)
         kind = _kind(points, touch, n, forces)
         run = _Run(forces, self._sets.of(constraints),
                    _integrator_maker(self._model, method, step, tolerance, times, bool(points)),
@@ -179,7 +181,7 @@ class Simulation:
         valid = self._sets.of(constraints)
         rates = arguments.check_stabilisation(stabilisation)
 
-        def integrator_of(torques):
+        def integrator_of(torques: TorqueFunction) -> Integrator:
             acceleration = self._acceleration(_Forces(torques, wrenches, rates, None), valid)
             return RungeKutta(EquationsOfMotion(self._model, acceleration),
                               same_in_each_period(period, step))
@@ -188,7 +190,8 @@ class Simulation:
         with np.errstate(over='ignore', invalid='ignore'):  # EquationsOfMotion reports divergence
             return roll_out(integrator_of, torques, period, first_q, first_v, only_end, threads)
 
-    def _on_soft_ground(self, run: _Run, contacts, touch, q, v) -> _Start:
+    def _on_soft_ground(self, run: _Run, contacts: Sequence[SoftContact], touch: ArrayLike | None,
+                        q: np.ndarray, v: np.ndarray) -> _Start:
         ground = SoftGround(self._dispatcher, contacts, touch, q, v)
         if run.fixed_step:
             with suppress(SingularModel):  # a link without mass may move with a loop
@@ -197,19 +200,20 @@ class Simulation:
         integrator = run.integrator_of(self._acceleration(forces, run.constraints))
         return _Start(SoftSteps(integrator, ground.follow, run.step), v, ground.contacts)
 
-    def _on_rigid_ground(self, run: _Run, contacts, t, q, v) -> _Start:
+    def _on_rigid_ground(self, run: _Run, contacts: Sequence[RigidContact], t: float, q: np.ndarray,
+                         v: np.ndarray) -> _Start:
         ground = RigidGround(self._dispatcher, self._sets, run.constraints, contacts,
                              cache(lambda valid: self._motion(run.forces, valid)))
         ground.check_start(q, v)
 
         @cache
-        def integrator(closed):
+        def integrator(closed: tuple[int, ...]) -> Integrator:
             return run.integrator_of(self._acceleration(run.forces, ground.constraints(closed)))
         steps = RigidSteps(ground, integrator, run.step)
         return _Start(steps, steps.start(float(t), q, v),
                       lambda t, q, v: ground.contacts(t, q, v, steps.closed))
 
-    def _start(self, q, v):
+    def _start(self, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray, int | None]:
         """Return (q, v, number of states or None), both single or both batches."""
         q = arguments.check_configuration(self._model, q)
         v = checks.check_array('v', v, self._model.nv)
@@ -218,7 +222,7 @@ class Simulation:
         return (np.broadcast_to(q, (*rows, self._model.nq)).copy(),
                 np.broadcast_to(v, (*rows, self._model.nv)).copy(), n)
 
-    def _check_friction(self, q, step, remedy=''):
+    def _check_friction(self, q: np.ndarray, step: float, remedy: str = '') -> None:
         if self._model.has_friction.any():
             with suppress(SingularModel):  # a link without mass may move with a loop
                 inverse = self._dispatcher.call('mass_matrix_inverse', q=q)
@@ -240,29 +244,30 @@ class Simulation:
         """
         torques, wrenches, rates, row_motion = forces
 
-        def wrenches_at(t, q, v):
+        def wrenches_at(t: float, q: np.ndarray, v: np.ndarray) -> Wrenches:
             return wrenches(t, q, v) if callable(wrenches) else wrenches
 
-        def of_moving_rows(t, q, v):
-            return self._prescribed.prescribed_forward_dynamics(
-                q, v, torques(t, q, v), row_motion(t), constraints, wrenches_at(t, q, v), rates)
         if row_motion is not None:
+            def of_moving_rows(t: float, q: np.ndarray, v: np.ndarray) -> Any:
+                return self._prescribed.prescribed_forward_dynamics(
+                    q, v, torques(t, q, v), row_motion(t), constraints, wrenches_at(t, q, v), rates)
             return of_moving_rows
         name = 'stabilised_forward_dynamics' if constraints else 'forward_dynamics'
-        more = {'stabilisation': rates} if constraints else {}
+        more: dict[str, Any] = {'stabilisation': rates} if constraints else {}
         self._dispatcher.await_kernel(name, wrenches is not None, constraints)
         call = self._dispatcher.positional(name, (), constraints)
 
-        def free(t, q, v):
+        def free(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(q, v, torques(t, q, v), *more.values())
 
-        def under_wrenches(t, q, v):
+        def under_wrenches(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return self._dispatcher.call(name, wrenches_at(t, q, v), constraints=constraints, q=q,
                                          v=v, tau=torques(t, q, v), **more)
         return free if wrenches is None else under_wrenches
 
 
-def _kind(contacts, touch, n, forces):
+def _kind(contacts: Sequence[Any], touch: ArrayLike | None, n: int | None,
+          forces: _Forces) -> type | None:
     """Return the class of the contacts; None if there are none."""
     for contact in contacts:
         checks.check_kind('contacts', contact, (SoftContact, RigidContact))
@@ -281,7 +286,8 @@ def _kind(contacts, touch, n, forces):
     return next(iter(kinds), None)
 
 
-def _integrator_maker(model, method, step, tolerance, times, on_ground):
+def _integrator_maker(model: Model, method: str, step: float, tolerance: float, times: np.ndarray,
+                      on_ground: bool) -> Callable[[Acceleration], Integrator]:
     """Return f(acceleration) -> Integrator; the settings are checked."""
     method, step = checks.choice('method', method, METHODS), checks.positive('step', step)
     tolerance = checks.positive('tolerance', tolerance)
@@ -292,7 +298,7 @@ def _integrator_maker(model, method, step, tolerance, times, on_ground):
         raise DynamicsError(f'step is {step} s, and time ends after {times[-1] - times[0]:.6g} s; '
                             f'expected at most {MOST_STEPS} steps')
 
-    def integrator(acceleration) -> Integrator:
+    def integrator(acceleration: Acceleration) -> Integrator:
         equations = EquationsOfMotion(model, acceleration)
         if method == 'rk4':
             return RungeKutta(equations, step)

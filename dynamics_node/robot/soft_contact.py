@@ -24,7 +24,7 @@ class SoftContactForces(NamedTuple):
 class SoftContacts:
     """The method of a Robot for soft contacts."""
 
-    def __init__(self, dispatcher: Dispatcher):
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
 
     def soft_contact_forces(self, q: ArrayLike, v: ArrayLike, contacts: Sequence[SoftContact],
@@ -62,7 +62,7 @@ class SoftContacts:
                                  np.stack(after, axis=-2), wrenches)
 
 
-def _touch_points(touch, shape):
+def _touch_points(touch: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray:
     """Return the touch points of all contacts and states; nan where there are none."""
     if touch is None:
         return np.full(shape, np.nan)

@@ -19,7 +19,7 @@ class SoftGround:
     """Soft contacts of one robot, or of a batch of its states, and their touch points."""
 
     def __init__(self, dispatcher: Dispatcher, contacts: Sequence[SoftContact],
-                 touch: ArrayLike | None, q: np.ndarray, v: np.ndarray):
+                 touch: ArrayLike | None, q: np.ndarray, v: np.ndarray) -> None:
         """Take the initial states, and the touch points before them, None where there were none."""
         self._dispatcher, self._contacts = dispatcher, tuple(contacts)
         self._soft = SoftContacts(dispatcher)
@@ -41,7 +41,7 @@ class SoftGround:
     def added_to(self, wrenches: Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
                  ) -> Callable[[float, np.ndarray, np.ndarray], dict]:
         """Return f(t, q, v): the wrenches of the contacts added to those of the caller."""
-        def both(t, q, v):
+        def both(t: float, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
             found = wrenches(t, q, v) if callable(wrenches) else wrenches
             total = {} if found is None else arguments.check_wrenches(self._dispatcher.model, found)
             for frame, wrench in self.forces(q, v).wrenches.items():

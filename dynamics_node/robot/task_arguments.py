@@ -69,7 +69,7 @@ def check_axes(axes: Sequence[str] | Sequence[Sequence[str]], frames: int
     return (_axes_of_one(axes),) * frames
 
 
-def _axes_of_one(axes):
+def _axes_of_one(axes: Sequence[str]) -> tuple[str, ...]:
     places = []
     for axis in axes:
         if not isinstance(axis, str) or axis not in AXES:

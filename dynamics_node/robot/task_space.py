@@ -18,6 +18,7 @@ from dynamics_node.algorithms.operational_space import (
 )
 from dynamics_node.checks import at_least_zero, flag
 from dynamics_node.constrained.closed_dynamics import inverse_of_inertia
+from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, NotFinite
 from dynamics_node.kernels.keys import KernelKey, key_of
 from dynamics_node.robot import arguments, task_arguments
@@ -35,7 +36,7 @@ from dynamics_node.task_space.motion import FrameMotion, Tracking, motion_rows
 from dynamics_node.task_space.target import Target, parts_of
 from dynamics_node.task_space.tasks import AXES, Task
 from dynamics_node.task_space.whole_body import WholeBody, check, whole_body
-from dynamics_node.task_space.whole_body_setting import setting_of
+from dynamics_node.task_space.whole_body_setting import Setting, setting_of
 
 if TYPE_CHECKING:
     from dynamics_node.robot.robot import Robot
@@ -51,7 +52,7 @@ Motions = FrameMotion | Tracking | Sequence[FrameMotion | Tracking | Sequence]
 class TaskSpace:
     """The methods of a Robot for its frames; they use the robot's other methods."""
 
-    def __init__(self, robot: Robot, dispatcher: Dispatcher, sets: ConstraintSets):
+    def __init__(self, robot: Robot, dispatcher: Dispatcher, sets: ConstraintSets) -> None:
         self._robot, self._dispatcher, self._sets = robot, dispatcher, sets
         self._model = dispatcher.model
         self._stacks: dict = {}  # (frames, axes) -> what _stack returns
@@ -259,7 +260,7 @@ class TaskSpace:
             self._dispatcher.wrenches(wrenches)   # those of a batch are refused
         return whole_body(self._robot, q, v, tasks, setting, bounds, wrenches, rates)
 
-    def _setting(self, constraints, passive):
+    def _setting(self, constraints: Constraints, passive: Sequence[str] | None) -> Setting:
         """Return the Setting; found by id, since a hash of constraints takes 6 us."""
         known = self._settings.get((id(constraints), passive))
         if known is None:
@@ -273,22 +274,24 @@ class TaskSpace:
     # Helpers ---------------------------------------------------------------------------------
 
     @property
-    def _loops(self):
+    def _loops(self) -> tuple[Constraint, ...]:
         return self._robot.loops.constraints
 
-    def _refuse_unanchored(self):
+    def _refuse_unanchored(self) -> None:
         loose = [constraint.name for constraint in self._loops if constraint.is_unanchored]
         if loose:
             raise DynamicsError(f'the contacts {", ".join(loose)} of the loops have no to_pose, so '
                                 'that they do not fix a position; inverse_kinematics needs it')
 
-    def _is_closed(self, closed, coordinates):
+    def _is_closed(self, closed: bool, coordinates: Sequence[str] | None) -> bool:
         """Return whether the closed mechanism is wanted; refuse coordinates of the open tree."""
         if coordinates is not None and not closed:
             raise DynamicsError('coordinates are given, but they are read only with closed=True')
         return flag('closed', closed)
 
-    def _closed_rows(self, q, v, frames, rows, coordinates):
+    def _closed_rows(self, q: ArrayLike, v: ArrayLike, frames: Sequence[str],
+                     rows: np.ndarray | None, coordinates: Sequence[str] | None
+                     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the chosen rows by the coordinates (m, k), and their accelerations (m,)."""
         found = [self._robot.closed_jacobian(q, v, name, coordinates=coordinates)
                  for name in frames]
@@ -296,17 +299,19 @@ class TaskSpace:
         drift = np.concatenate([each.drift for each in found], axis=-1)
         return (J, drift) if rows is None else (J[..., rows, :], drift[..., rows])
 
-    def _stack(self, frame, axes):
+    def _stack(self, frame: str | Sequence[str],
+               axes: Sequence[str] | Sequence[Sequence[str]] | None
+               ) -> tuple[tuple[str, ...], np.ndarray | None, np.ndarray]:
         """Return the frames, their chosen rows (None for all) and the rows' reference inertia."""
         frames = task_arguments.check_frames(frame)
-        axes = None if axes is None else task_arguments.check_axes(axes, len(frames))
-        known = self._stacks.get((frames, axes))
+        names = None if axes is None else task_arguments.check_axes(axes, len(frames))
+        known = self._stacks.get((frames, names))
         if known is None:
             reference = reference_inertia(self._model, frames)
-            rows = None if axes is None else np.array(
-                [6 * k + AXES.index(axis) for k, chosen in enumerate(axes) for axis in chosen])
+            rows = None if names is None else np.array(
+                [6 * k + AXES.index(axis) for k, chosen in enumerate(names) for axis in chosen])
             known = frames, rows, reference if rows is None else reference[rows]
-            self._stacks[frames, axes] = known
+            self._stacks[frames, names] = known
         return known
 
     def _side_by_side(self, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

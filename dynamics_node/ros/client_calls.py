@@ -41,7 +41,7 @@ class ClientCalls:
         if wait and not client.service_is_ready() and not client.wait_for_service(self._timeout):
             raise TimeoutError(f"no service '{client.srv_name}' after {self._timeout:g} s: is the "
                                'node running, configured, and in this namespace?')
-        raw = client.call_async(SERVICES[name][0].Request(**fields))
+        raw = client.call_async(SERVICES[name].kind.Request(**fields))
         reply = Future()
         raw.add_done_callback(lambda done: pass_on(done, reply, read))
         if not wait:
@@ -58,7 +58,7 @@ class ClientCalls:
         client = self._clients.get(name)
         if client is None:
             client = self._clients[name] = self._node.create_client(
-                SERVICES[name][0], f'{self._name}/{name}', qos_profile=MANY_REPLIES)
+                SERVICES[name].kind, f'{self._name}/{name}', qos_profile=MANY_REPLIES)
         return client
 
 

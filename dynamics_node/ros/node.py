@@ -26,7 +26,6 @@ from dynamics_node.ros.health import Reminder, health
 from dynamics_node.ros.identification.action import IdentificationServer
 from dynamics_node.ros.identification.jobs import Outcome
 from dynamics_node.ros.logged_transition import logged
-from dynamics_node.ros.long_requests.durations import DURATIONS
 from dynamics_node.ros.long_requests.long_requests import LongRequests
 from dynamics_node.ros.markers import Markers
 from dynamics_node.ros.node_state import NodeState
@@ -163,12 +162,13 @@ class DynamicsNode(DeclaringNode):
         long_requests = LongRequests(self, self.node_state, self.service_runner,
                                      parameters.service)
         services = {name: self.create_service(
-            kind, f'~/{name}', self.service_runner.callback(long_requests.handler(name, handler)),
-            qos_profile=MANY_REQUESTS) for name, (kind, handler) in SERVICES.items()}
+            each.kind, f'~/{name}', self.service_runner.callback(long_requests.handler(name)),
+            qos_profile=MANY_REQUESTS) for name, each in SERVICES.items()}
         self._made.add(self.destroy_service, *services.values())
         self.long_requests = self._made.add_part(long_requests)   # ends before the services do
-        for name in DURATIONS:
-            long_requests.defer(services[name])
+        for name, each in SERVICES.items():
+            if each.duration is not None:
+                long_requests.defer(services[name])
         self.identification = self._made.add_part(IdentificationServer(
             self, self.node_state, self.service_runner, self.torque.check_idle, self._apply))
         self.identification.defer(services['identify_payload'])

@@ -8,7 +8,7 @@ import numbers
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from dynamics_node.constrained.constraint import KINDS as CONSTRAINT_KINDS
 from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.errors import DynamicsError, shown
+from dynamics_node.model.model import Model
 from dynamics_node.task_space.joint_limits import acceleration_limits
 from dynamics_node.task_space.tasks import one_axis_joints
 from dynamics_node.task_space.whole_body_setting import Setting, picked
@@ -65,7 +66,7 @@ class Bound:
         for name in ('limit', 'sizes'):  # copies, since results of them are cached
             object.__setattr__(self, name, self._copy(name))
 
-    def _copy(self, name):
+    def _copy(self, name: str) -> Any:
         try:
             return deepcopy(getattr(self, name))
         except Exception:  # a generator has no copy
@@ -108,13 +109,13 @@ def constant_rows(bound: Bound, setting: Setting) -> BoundRows:
     return _CONSTANT[bound.kind](bound, setting)
 
 
-def _torque(bound, problem):
+def _torque(bound: Bound, problem: 'WholeBodyProblem') -> BoundRows:
     names, limit = torque_limits(bound, problem.setting)
     at_rest = problem.torque_at_rest
     return BoundRows(names, problem.torque, -limit - at_rest, limit - at_rest)
 
 
-def _joint_limits(bound, problem):
+def _joint_limits(bound: Bound, problem: 'WholeBodyProblem') -> BoundRows:
     names, G, brake = joint_limit_rows(bound, problem.setting)
     joints = one_axis_joints(problem.setting.model)
     return BoundRows(names, G, *acceleration_limits(
@@ -142,7 +143,7 @@ def joint_limit_rows(bound: Bound, setting: Setting) -> tuple[list[str], np.ndar
 
 
 @lru_cache(maxsize=256)
-def _acceleration(bound, setting):
+def _acceleration(bound: Bound, setting: Setting) -> BoundRows:
     limit = bound._limits(setting.model.nv)
     names, _ = _dofs(setting.model)
     which = [k for joint in setting.model.joints if joint.kind != 'floating'
@@ -152,25 +153,25 @@ def _acceleration(bound, setting):
 
 
 @lru_cache(maxsize=256)
-def _friction(bound, setting):
+def _friction(bound: Bound, setting: Setting) -> BoundRows:
     contacts = [constraint for constraint in setting.constraints if constraint.is_contact]
     known = [contact.name for contact in contacts]
     for name in bound.sizes:
         if name not in known:
             bound._refuse('sizes', bound.sizes, f'contacts: {", ".join(known) or "none"}')
-    names, G = [], [np.zeros((0, setting.size))]
+    names, blocks = [], [np.zeros((0, setting.size))]
     for contact in contacts:
-        cone = _cone(contact.kind, contact.axis, contact.friction, bound.sides,
+        cone = _cone(contact.kind, tuple(contact.axis), contact.friction, bound.sides,
                      _half(bound, contact))
         block = np.zeros((len(cone), setting.size))
         block[:, setting.force_slices[contact.name]] = cone
-        G.append(block)
+        blocks.append(block)
         names += [f'friction of {contact.name}'] * len(cone)
-    G = np.concatenate(G)
+    G = np.concatenate(blocks)
     return BoundRows(names, G, np.full(len(G), -np.inf), np.zeros(len(G)))
 
 
-def _half(bound, constraint):
+def _half(bound: Bound, constraint: Constraint) -> tuple[float, ...]:
     half = bound.sizes.get(constraint.name)
     if half is None:
         return ()
@@ -182,7 +183,8 @@ def _half(bound, constraint):
 
 
 @lru_cache(maxsize=256)
-def _cone(kind, axis, friction, sides, half):
+def _cone(kind: str, axis: tuple[float, ...], friction: float, sides: int, half: tuple[float, float]
+          ) -> np.ndarray:
     """Return the rows C with C force <= 0, (k, m); z is the normal."""
     m = CONSTRAINT_KINDS[kind]
     push = np.zeros((1, m))
@@ -199,7 +201,7 @@ def _cone(kind, axis, friction, sides, half):
     return np.concatenate(rows)
 
 
-def _on_the_sole(kind, axis, half):
+def _on_the_sole(kind: str, axis: tuple[float, ...], half: tuple[float, ...]) -> np.ndarray:
     """Return rows that keep the centre of pressure (-m_y, m_x) / f_z within the half sizes."""
     if kind == 'flat_contact':
         moments = np.zeros((2, 6))
@@ -215,7 +217,7 @@ def _on_the_sole(kind, axis, half):
 
 
 @lru_cache(maxsize=64)
-def _dofs(model):
+def _dofs(model: Model) -> tuple[list[str], np.ndarray]:
     """Return (names, effort limits) of the degrees of freedom, inf where the URDF has none."""
     names = [joint.name for joint in model.joints for _ in range(joint.v.start, joint.v.stop)]
     return names, np.where(np.isnan(model.max_effort), np.inf, model.max_effort)

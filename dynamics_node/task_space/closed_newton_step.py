@@ -59,7 +59,7 @@ class ClosedNewtonStep:
     A configuration whose loops are open has an infinite cost; the step then closes them.
     """
 
-    def __init__(self, robot: RobotWithFrames, parts: Sequence[tuple[str, str]]):
+    def __init__(self, robot: RobotWithFrames, parts: Sequence[tuple[str, str]]) -> None:
         """Take ((frame, kind), ...) of the parts of the targets."""
         self._robot, self._model, self._parts = robot, robot.model, tuple(parts)
         self._holonomic = holonomic_rows(self._model.loops[0])
@@ -76,7 +76,8 @@ class ClosedNewtonStep:
         found = self._steps(q[None], goal[None], limits[None], caution[None])
         return NewtonStep(*(part[0] for part in found))
 
-    def _steps(self, q, goal, limits, caution):
+    def _steps(self, q: np.ndarray, goal: np.ndarray, limits: np.ndarray, caution: np.ndarray
+               ) -> NewtonStep:
         ranges = limits[:, :self._model.nq], limits[:, self._model.nq:]
         gap, _, A = self._rows(q)
         is_open = gap > CLOSED
@@ -90,7 +91,7 @@ class ClosedNewtonStep:
         return NewtonStep(self._moved(q, step, ranges, is_open), miss, cost,
                           np.sum(gradient * gradient, axis=1), squares)
 
-    def _errors(self, q, goal):
+    def _errors(self, q: np.ndarray, goal: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return weighted errors (N, m) and rows (N, m, nv), squares (N, parts), miss (N,)."""
         frames = {frame for frame, _ in self._parts}
         poses = {frame: self._robot.frame_pose(q, frame) for frame in frames}
@@ -112,7 +113,7 @@ class ClosedNewtonStep:
 
     # Loops -----------------------------------------------------------------------------------
 
-    def _rows(self, q):
+    def _rows(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the greatest residual (N,); residual (N, m) and A (N, m, nv) at unit length.
 
         Rows that restrict velocities alone are left out: every configuration satisfies them.
@@ -124,7 +125,8 @@ class ClosedNewtonStep:
         return (np.abs(residual).max(axis=1, initial=0.0), residual / length,
                 A / length[..., None])
 
-    def _moved(self, q, step, ranges, is_open):
+    def _moved(self, q: np.ndarray, step: np.ndarray, ranges: Sequence[np.ndarray],
+               is_open: np.ndarray) -> np.ndarray:
         """Return the configurations after the longest part of each step that can be closed."""
         result, todo, share = q.copy(), np.arange(len(q)), 1.0
         while len(todo) and share >= SHORTEST:
@@ -136,7 +138,7 @@ class ClosedNewtonStep:
             todo, share = todo[~done], share / 2.0
         return result
 
-    def _closed(self, q, ranges):
+    def _closed(self, q: np.ndarray, ranges: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return (configurations with loops closed, whether they are (N,))."""
         for _ in range(NEWTON):
             gap, residual, A = self._rows(q)
@@ -149,7 +151,8 @@ class ClosedNewtonStep:
             q = np.where(closed[:, None], q, self._limited(self._integrated(q, step), ranges))
         return q, closed
 
-    def _within(self, q, ranges, A, direction_of):
+    def _within(self, q: np.ndarray, ranges: Sequence[np.ndarray], A: np.ndarray,
+                direction_of: Callable[..., np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Return (direction, P) without the joints at a limit that it would exceed.
 
         :param direction_of: f(P, A^+) -> (N, nv).
@@ -165,17 +168,17 @@ class ClosedNewtonStep:
                 return direction, P
             free[:, self._v] *= ~stopped
 
-    def _limited(self, q, ranges):
+    def _limited(self, q: np.ndarray, ranges: Sequence[np.ndarray]) -> np.ndarray:
         """Return q within the limits; limits of floating joints are not read."""
         q[:, self._q] = np.clip(q[:, self._q], *(limit[:, self._q] for limit in ranges))
         return q
 
-    def _integrated(self, q, v):
+    def _integrated(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Return the configurations after unit time at v, (N, nq)."""
         return np.array([integrate(self._model, *state) for state in zip(q, v)]).reshape(q.shape)
 
 
-def _projector(A, free):
+def _projector(A: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return P = 1 - A^+ A (N, nv, nv) of the free joints, and A^+ (N, nv, m)."""
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     kept = s > REDUNDANT * s.max(axis=1, initial=0.0)[:, None]
@@ -184,7 +187,7 @@ def _projector(A, free):
     return np.eye(A.shape[2]) * free[:, None] - V @ transposed(V), inverse
 
 
-def _damped(A, e, damping):
+def _damped(A: np.ndarray, e: np.ndarray, damping: np.ndarray) -> np.ndarray:
     """Return A' (A A' + lambda 1)^-1 e, (N, nv)."""
     square = A @ transposed(A)
     damping = damping + LEAST_DAMPING * (1.0 + np.trace(square, axis1=1, axis2=2))
@@ -192,6 +195,6 @@ def _damped(A, e, damping):
     return times(transposed(A), np.linalg.solve(square, e[..., None])[..., 0])
 
 
-def _closing(residual, P, inverse):
+def _closing(residual: np.ndarray, P: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Return the smallest motion that closes the loops, to first order, (N, nv)."""
     return -times(inverse, residual)

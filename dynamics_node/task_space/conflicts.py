@@ -36,7 +36,7 @@ def conflicting(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> tup
     return tuple(dict.fromkeys(group.name for group in kept))
 
 
-def _can_hold(groups, A, b):
+def _can_hold(groups: Sequence[RowGroup], A: np.ndarray, b: np.ndarray) -> bool:
     n = A.shape[1]
     G, lower, upper = (np.concatenate(parts) for parts in zip(
         (np.zeros((0, n)), np.zeros(0), np.zeros(0)),

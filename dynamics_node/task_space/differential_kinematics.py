@@ -34,7 +34,8 @@ def joint_velocities(levels: Sequence[Sequence[TaskRows]], n: int,
     return scale * hierarchical_least_squares(tasks, damping) if tasks else np.zeros(n)
 
 
-def _stacked(level, scale):
+def _stacked(level: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], scale: np.ndarray
+             ) -> tuple[np.ndarray, np.ndarray]:
     """Return (A, b) of the weighted tasks of one level, for v / scale."""
     root = np.sqrt(np.concatenate([weights for _, _, weights in level]))
     A = np.concatenate([J for J, _, _ in level]) * root[:, None] * scale

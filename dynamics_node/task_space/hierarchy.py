@@ -105,7 +105,7 @@ def null_space(A: np.ndarray, scale: float) -> np.ndarray:
     return factors(A, scale).rest
 
 
-def _of_full_rank(A):
+def _of_full_rank(A: np.ndarray) -> LevelFactors | None:
     """Return the LevelFactors of A by QR as if its rank were m or n; None if R is singular.
 
     A' = (Q1 Q2) (R 0)' has A T = 1 with T = Q1 R^-T, and rest = Q2; A = Q1 R has T = R^-1.
@@ -134,7 +134,7 @@ def identity(n: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=256)
-def _upper(m, n):
+def _upper(m: int, n: int) -> np.ndarray:
     return np.triu(np.ones((m, n)))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from dynamics_node.model import configuration
 from dynamics_node.model.model import Model
+from dynamics_node.spatial.select import Number
 from dynamics_node.task_space.closed_form import SixAxisArm, closed_form
 from dynamics_node.task_space.newton_step import NewtonStep
 from dynamics_node.task_space.target import Target
@@ -139,7 +140,7 @@ def inverse_kinematics(model: Model, step: Callable, targets: Sequence[Target], 
     return _result(targets, found, reason, tried)
 
 
-def _refined(problem, starts):
+def _refined(problem: SearchProblem, starts: np.ndarray) -> tuple[Candidate | None, np.ndarray]:
     """Return (the nearest Candidate, all solutions), from starts near solutions.
 
     Each solution comes once, the nearest to the start of the problem first; None without any.
@@ -162,7 +163,7 @@ def _refined(problem, starts):
     return nearest, _different(q[order[:np.count_nonzero(solved)]])
 
 
-def _different(q):
+def _different(q: np.ndarray) -> np.ndarray:
     """Return the rows of angles, each once: rows that differ by whole turns only are the same."""
     z = np.exp(1j * q)
     # sum of the cosines of the differences of two rows
@@ -170,13 +171,13 @@ def _different(q):
     return q[same.argmax(axis=1) == np.arange(len(q))]
 
 
-def _for_rows(problem, n):
+def _for_rows(problem: SearchProblem, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the arguments of `step` that are the same for each of n configurations."""
     return (problem.goal[None].repeat(n, axis=0), problem.limits[None].repeat(n, axis=0),
             np.full((n, 1), CAUTION))
 
 
-def _descend(problem):
+def _descend(problem: SearchProblem) -> Candidate:
     """Return the Candidate reached from the start; stop where the cost falls too slowly."""
     _, step, goal, limits, q = problem
     caution = np.array([CAUTION])
@@ -193,7 +194,7 @@ def _descend(problem):
     return Candidate(q, found, k)
 
 
-def _descend_batch(problem, starts):
+def _descend_batch(problem: SearchProblem, starts: np.ndarray) -> Candidate:
     """Return the first solved Candidate, of several the nearest to the start; else the best."""
     same = _for_rows(problem, len(starts))
     q, found, k = starts, problem.step(starts, *same), 1
@@ -206,7 +207,7 @@ def _descend_batch(problem, starts):
     return Candidate(q[row], type(found)(*(part[row] for part in found)), k)
 
 
-def _better(one, other):
+def _better(one: Candidate, other: Candidate) -> Candidate:
     """Return the solved Candidate, or that of lower cost, with the steps of both."""
     best = other if other.solved or other.step.cost < one.step.cost else one
     return best._replace(iterations=one.iterations + other.iterations)
@@ -228,19 +229,20 @@ def random_starts(problem: SearchProblem, seed: int, first: int, count: int) -> 
     return q
 
 
-def _beside(problem, v):
+def _beside(problem: SearchProblem, v: np.ndarray) -> np.ndarray:
     """Return the configurations reached from the start by velocities v in 1 s, (len(v), nq)."""
     return np.array([configuration.integrate(problem.model, problem.start, row) for row in v])
 
 
 @lru_cache(maxsize=256)
-def _draws(seed, which, nq, nv):
+def _draws(seed: int, which: int, nq: int, nv: int) -> tuple[np.ndarray, np.ndarray]:
     """Return random uniform (BATCH, nq) and normal (BATCH, nv) numbers, cached."""
     rng = np.random.default_rng([seed, which])
     return rng.random((BATCH, nq)), rng.normal(size=(BATCH, nv))
 
 
-def _closest(problem, found, seed, may_leave):
+def _closest(problem: SearchProblem, found: Candidate, seed: int, may_leave: bool
+             ) -> tuple[Candidate, str]:
     """Return (the Candidate nearest to the targets, the reason why it is not a solution)."""
     for _ in range(ROUNDS):
         found, at_rest = _settled(problem, found)
@@ -265,19 +267,20 @@ def _closest(problem, found, seed, may_leave):
     return found, 'out of reach'
 
 
-def _nudged(problem, seed):
+def _nudged(problem: SearchProblem, seed: int) -> np.ndarray:
     """Return configurations near the start, within the limits, (BATCH, nq)."""
     nq = problem.model.nq
     _, normal = _draws(seed, 0, nq, problem.model.nv)
     return np.clip(_beside(problem, NUDGE * normal), problem.limits[:nq], problem.limits[nq:])
 
 
-def _settled(problem, found):
+def _settled(problem: SearchProblem, found: Candidate) -> tuple[Candidate, bool]:
     """Return (Candidate at a stationary point of the cost, whether it was reached).
 
     Levenberg-Marquardt: a step that does not lower the cost is undone, and the damping raised.
     """
-    q, current, caution, before = found.q, found.step, CAUTION, np.inf
+    q, current, caution = found.q, found.step, CAUTION
+    before: Number = np.inf
     for k in range(1, SETTLING + 1):
         if current.slope <= FLAT * current.cost or current.miss <= 1.0:
             return Candidate(q, current, found.iterations + k), True
@@ -294,7 +297,8 @@ def _settled(problem, found):
     return Candidate(q, current, found.iterations + k), False
 
 
-def _result(targets, found, reason, restarts):
+def _result(targets: Sequence[Target], found: Candidate, reason: str, restarts: int
+            ) -> InverseKinematics:
     """Return the InverseKinematics of a Candidate, with the error of every target."""
     error, k = np.zeros((len(targets), 2)), 0
     for row, target in zip(error, targets):

@@ -39,7 +39,8 @@ def acceleration_limits(q: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: 
     return least, most
 
 
-def _upwards(d, v, max_velocity, A, step):
+def _upwards(d: np.ndarray, v: np.ndarray, max_velocity: np.ndarray, A: np.ndarray, step: float
+             ) -> np.ndarray:
     """Return the largest acceleration towards a limit at the distance d, from -A to A."""
     square = step * step
     v, A, most = v * step, A * square, max_velocity * step  # from here on, time is counted in steps
@@ -64,7 +65,8 @@ def branchless_limits(q: Number, v: Number, lower: Number, upper: Number, max_ve
     return select(crossed, mean, least), select(crossed, mean, most)
 
 
-def _branchless_upwards(d, v, max_velocity, A, step):
+def _branchless_upwards(d: Number, v: Number, max_velocity: Number, A: Number, step: Number
+                        ) -> Number:
     """Return what `_upwards` returns."""
     square = step * step
     v, A, most = v * step, A * square, max_velocity * step

@@ -10,6 +10,7 @@ from dynamics_node.algorithms.jacobian import pose_and_jacobian
 from dynamics_node.checks import at_least_zero, finite, positive
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.model.model import Model
+from dynamics_node.spatial.se3 import Pose
 from dynamics_node.task_space.newton_step import error_and_rows
 from dynamics_node.task_space.target import Target
 
@@ -73,13 +74,15 @@ def motion_rows(model: Model, q: np.ndarray, task: FrameMotion | Tracking) -> Ta
     return _tracking(pose, J, task) if isinstance(task, Tracking) else _motion(pose, J, task)
 
 
-def _motion(pose, J, task):
+def _motion(pose: Pose, J: np.ndarray, task: FrameMotion
+            ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     parts = {'linear': pose.R @ J[:3], 'angular': pose.R @ J[3:]}
     J = np.concatenate([parts[name] for name in task.wanted])
     return J, np.concatenate([*task.wanted.values()]), np.full(len(J), float(task.weight))
 
 
-def _tracking(pose, J, task):
+def _tracking(pose: Pose, J: np.ndarray, task: Tracking
+              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     found = []
     for part in task.target.parts:  # the direction of an axis has two rows
         error, rows, axes = error_and_rows(pose, J, part.kind, np.array(part.numbers))

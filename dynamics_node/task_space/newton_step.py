@@ -6,7 +6,7 @@ The targets consist of parts, ((frame, kind), ...); each has its numbers in `goa
 weight, and 1 / tolerance^2 (see target.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.branchless_log import branchless_log, shortest_rotation
 from dynamics_node.spatial.se3 import Pose
-from dynamics_node.spatial.select import clipped, is_positive, larger
+from dynamics_node.spatial.select import Number, clipped, is_positive, larger
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.spatial.solve import factor, solve_factored
 
@@ -75,7 +75,8 @@ def newton_step(model: Model, q: np.ndarray, goal: np.ndarray, limits: np.ndarra
                       np.asarray(gradient @ gradient), np.array(squares))
 
 
-def _errors(model, q, goal, parts):
+def _errors(model: Model, q: np.ndarray, goal: np.ndarray, parts: Sequence[tuple[str, str]]
+            ) -> Iterable[tuple]:
     """Return lists (error (k,), its rows (k, nv), weight, 1 / tolerance^2) of all parts."""
     found, first = [], 0
     for frame, kind in parts:
@@ -104,7 +105,8 @@ def error_and_rows(pose: Pose, J: np.ndarray, kind: str,
     return axes @ shortest_rotation(axis, pose.R.T @ direction, across), axes @ J[3:], axes
 
 
-def _free(model, q, gradient, lower, upper):
+def _free(model: Model, q: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray
+          ) -> np.ndarray:
     """Return 0 for each velocity at a limit whose gradient points beyond it, else 1, (nv,)."""
     free = [1.0] * model.nv
     for joint in model.joints:
@@ -116,7 +118,7 @@ def _free(model, q, gradient, lower, upper):
     return np.array(free)
 
 
-def _damped(A, e, gradient, damping):
+def _damped(A: np.ndarray, e: np.ndarray, gradient: np.ndarray, damping: Number) -> np.ndarray:
     """Return A' (A A' + lambda)^-1 e = (A'A + lambda)^-1 A' e, by the smaller matrix."""
     m, n = A.shape
     square = A @ A.T if m <= n else A.T @ A
@@ -125,7 +127,8 @@ def _damped(A, e, gradient, damping):
     return A.T @ solve_factored(*factors, e) if m <= n else solve_factored(*factors, gradient)
 
 
-def _moved(model, q, step, lower, upper):
+def _moved(model: Model, q: np.ndarray, step: np.ndarray, lower: np.ndarray, upper: np.ndarray
+           ) -> np.ndarray:
     """Return the configuration after a step, within the limits; rotations by the Cayley map.
 
     (w/2, 1) over its length is the quaternion of w to second order, enough for a Newton step.

@@ -19,11 +19,13 @@ the parallel joints are a planar arm of two links and a hand.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node.spatial.se3 import Pose
+from dynamics_node.spatial.select import Number
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.task_space.circle_equations import (
     Angle,
@@ -109,7 +111,7 @@ class ParallelAxes(NamedTuple):
         turned = rotated(w[2], back(q3), rotated(w[1], back(q2), turned))
         return [q1, q2, q3, angle_between(w[3], across, turned, start[3]), q5, q6]
 
-    def _first_angle(self, G):
+    def _first_angle(self, G: Pose) -> tuple[np.ndarray, np.ndarray]:
         """Return A and k."""
         w, w1 = self.axes[1], self.axes[0]
         target = np.array([G.R @ self.axes[5],
@@ -119,35 +121,39 @@ class ParallelAxes(NamedTuple):
         k = along * (w1 @ w) + np.array([0.0, w @ self.points[0] / self.size]) - self.constant
         return A, k
 
-    def _first_and_fifth(self, G, branch, start):
+    def _first_and_fifth(self, G: Pose, branch: np.ndarray, start: Sequence[tuple[Number, Number]]
+                         ) -> tuple[tuple[Number, Number], tuple[Number, Number]]:
         A, k = self._first_angle(G)
         if self.regular:
             q1 = branch[2], branch[3]
-            return q1, angle_of(*np.linalg.inv(self.B) @ (A @ np.array([*q1]) + k), start[4])
+            cosine, sine = np.linalg.inv(self.B) @ (A @ np.array([*q1]) + k)
+            return q1, angle_of(cosine, sine, start[4])
         w = self.axes
-        q1 = one_of_two(*self.null @ A, -self.null @ k, branch[2], start[0])
+        a, b = self.null @ A
+        q1 = one_of_two(a, b, -self.null @ k, branch[2], start[0])
         if np.linalg.norm(self.B[0]) > np.linalg.norm(self.B[1]):  # the equation of the direction
             tip = rotated(w[0], back(q1), G.R @ w[5])
             return q1, angle_to_component(w[4], w[1], w[5], tip, branch[0], start[4])
-        return q1, one_of_two(*self.B[1], (A @ np.array([*q1]) + k)[1], branch[0], start[4])
+        a, b = self.B[1]
+        return q1, one_of_two(a, b, (A @ np.array([*q1]) + k)[1], branch[0], start[4])
 
-    def _about(self, joint, angle, x):
+    def _about(self, joint: int, angle: tuple[Number, Number], x: np.ndarray) -> np.ndarray:
         """Return a point turned about the axis of a joint."""
         return self.points[joint] + rotated(self.axes[joint], angle, x - self.points[joint])
 
 
-def _across(axis, x):
+def _across(axis: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the part of the rows of x that is normal to the axis."""
     return x - np.outer(x @ axis, axis)
 
 
-def _normal_to(axis):
+def _normal_to(axis: np.ndarray) -> np.ndarray:
     """Return a unit vector normal to the axis."""
     across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
     return across / np.linalg.norm(across)
 
 
-def _nearest_to(w5, p5, w6, p6):
+def _nearest_to(w5: np.ndarray, p5: np.ndarray, w6: np.ndarray, p6: np.ndarray) -> np.ndarray:
     """Return the point of axis 6 that is nearest to axis 5, p6 if they are parallel."""
     n = np.cross(w5, w6)
     square = n @ n

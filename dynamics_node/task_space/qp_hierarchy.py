@@ -3,6 +3,8 @@
 It adds inequalities to hierarchy.py: strict ones, and ones of each level in least squares.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -86,32 +88,32 @@ class _FixedRows(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
 
-    def with_rows(self, level, x=None):
+    def with_rows(self, level: Level, x: np.ndarray | None = None) -> _FixedRows:
         """Return these rows and those of a level, the latter relaxed to their violation at x."""
-        if level.C is None:
+        C, lower, upper = level.C, level.lower, level.upper
+        if C is None or lower is None or upper is None:
             return self
-        lower, upper = level.lower, level.upper
         if x is not None:
-            lower, upper = np.minimum(lower, level.C @ x), np.maximum(upper, level.C @ x)
+            lower, upper = np.minimum(lower, C @ x), np.maximum(upper, C @ x)
         if not len(self.G):
-            return _FixedRows(level.C, lower, upper)
-        return _FixedRows(np.concatenate([self.G, level.C]), np.concatenate([self.lower, lower]),
+            return _FixedRows(C, lower, upper)
+        return _FixedRows(np.concatenate([self.G, C]), np.concatenate([self.lower, lower]),
                           np.concatenate([self.upper, upper]))
 
-    def without(self, rows):
+    def without(self, rows: np.ndarray) -> _FixedRows:
         """Return these without some rows, (m,) booleans."""
         kept = (~rows).nonzero()[0]
         if len(kept) == len(rows):
             return self
         return _FixedRows(self.G[kept], self.lower[kept], self.upper[kept])
 
-    def broken(self, x):
+    def broken(self, x: np.ndarray) -> np.ndarray:
         """Return which rows x violates beyond the tolerance of the QP, (m,) booleans."""
         value = self.G @ x
         slack = TOLERANCE * (1.0 + np.abs(value))
         return (value < self.lower - slack) | (value > self.upper + slack)
 
-    def reached_from(self, x, N):
+    def reached_from(self, x: np.ndarray, N: np.ndarray) -> bool:
         """Return whether any x + N y keeps all rows: by the shortest y in the units of the rows."""
         value, G, y = self.G @ x, self.G @ N, np.zeros(N.shape[1])
         units = _lengths(G.T)   # one column may have other units than the rest
@@ -120,7 +122,8 @@ class _FixedRows(NamedTuple):
         return nearest.solved(y).solved
 
 
-def _improved(x, N, level, limits):
+def _improved(x: np.ndarray, N: np.ndarray, level: Level, limits: _FixedRows
+              ) -> tuple[np.ndarray, np.ndarray, _FixedRows, Status]:
     """Return (x, N, limits, status) after the optimum of a level over x + N y."""
     all_free = N is identity(len(x))  # of the first level: products with N are left out
     parts = factors(level.A if all_free else level.A @ N, norm(level.A))
@@ -157,12 +160,12 @@ def _improved(x, N, level, limits):
     return x + step, free, limits.without(active), 'solved'
 
 
-def _lengths(rows):
+def _lengths(rows: np.ndarray) -> np.ndarray:
     return np.sqrt((rows * rows) @ _ones(rows.shape[1]))  # a third of the time of np.einsum
 
 
 @lru_cache(maxsize=64)
-def _ones(n):
+def _ones(n: int) -> np.ndarray:
     return np.ones(n)
 
 
@@ -175,14 +178,14 @@ class _Objective(NamedTuple):
     proximal: np.ndarray  # (k + slacks,) weights
 
 
-def _plain(T, rest, goal, slacks):
+def _plain(T: np.ndarray, rest: np.ndarray, goal: np.ndarray, slacks: int) -> _Objective:
     """Return the _Objective with y = (u, w), |A T u| = |u|, of which w has no effect on A x."""
     r, k = T.shape[1], rest.shape[1]
     return _Objective(np.concatenate([T, rest], axis=1), goal, *_weights(r, k, slacks))
 
 
 @lru_cache(maxsize=256)
-def _weights(strong, others, slacks):
+def _weights(strong: int, others: int, slacks: int) -> tuple[np.ndarray, np.ndarray]:
     """Return P and the proximal weights of _Objective; read-only: all callers share them."""
     proximal = np.concatenate([np.zeros(strong), np.full(others, PROXIMAL), np.zeros(slacks)])
     P = np.diag(np.where(proximal > 0.0, proximal, 1.0))
@@ -190,7 +193,8 @@ def _weights(strong, others, slacks):
     return P, proximal
 
 
-def _graded(level, x, N, limits, slacks):
+def _graded(level: Level, x: np.ndarray, N: np.ndarray, limits: _FixedRows, slacks: int
+            ) -> _Objective:
     """Return the _Objective whose directions of little effect have the units of the limits.
 
     In units of u such a direction is so long that the rows of the limits are parallel up to
@@ -216,8 +220,11 @@ def _graded(level, x, N, limits, slacks):
                       np.concatenate([goal[:p], goal[p:] @ effect]), P, proximal)
 
 
-def _least_miss(objective, x, level, limits, rounds=ROUNDS):
+def _least_miss(objective: _Objective, x: np.ndarray, level: Level, limits: _FixedRows,
+                rounds: int = ROUNDS) -> tuple[np.ndarray, np.ndarray, Status]:
     """Return (step, active, status): x + T y of the least objective + |s|^2 / 2 in the limits.
+
+    Step and active are empty unless the status is 'solved'.
 
     :return: active: the active rows of the limits, then of the level, booleans.
     """
@@ -258,7 +265,7 @@ def _least_miss(objective, x, level, limits, rounds=ROUNDS):
         status = 'failed'   # a direction without effect on the level has a long way to go
     solution = problem.verified(linear, y, forces, status)
     if not solution.solved:
-        return None, None, solution.status
+        return np.zeros(0), np.zeros(0, dtype=bool), solution.status
     force = np.abs(solution.rows) * _lengths(G)
     if slacks:
         force = np.concatenate([force[:m], force[m:m + slacks] + force[m + slacks:]])

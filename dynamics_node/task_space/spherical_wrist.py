@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dynamics_node.spatial.se3 import Pose
-from dynamics_node.spatial.select import larger
+from dynamics_node.spatial.select import Number, larger
 from dynamics_node.spatial.so3 import cross
 from dynamics_node.task_space.circle_equations import (
     Angle,
@@ -113,20 +113,22 @@ class SphericalWrist(NamedTuple):
         turned = rotated(w[4], back(q5), rotated(w[3], back(q4), R @ w[4]))
         return [q1, q2, q3, q4, q5, angle_between(w[5], w[4], turned, start[5])]
 
-    def _terms(self):
+    def _terms(self) -> tuple[np.ndarray, np.ndarray]:
         """Return w_2 . y and |y|^2, each three numbers: times (cos q_3, sin q_3, 1)."""
         square = 2.0 * self.path.T @ self.path[:, 2]
         square[2] += self.path[:, 0] @ self.path[:, 0] - self.path[:, 2] @ self.path[:, 2]
         return self.axes[1] @ self.path, square
 
-    def _third(self, G, sign, default):
+    def _third(self, G: Pose, sign: Number, default: tuple[Number, Number]
+               ) -> tuple[Number, Number]:
         """Return the third angle where axes 1 and 2 meet or are parallel."""
         height, distance = self._invariants(G)
         along, square = self._terms()
         (a, b, c), d = (square, distance) if self.a == 0.0 else (self.cosine * along, height)
         return one_of_two(a, b, d - c, sign, default)
 
-    def _second(self, G, y, sign, default):
+    def _second(self, G: Pose, y: np.ndarray, sign: Number, default: tuple[Number, Number]
+                ) -> tuple[Number, Number]:
         """Return the second angle: y turns to the components u along n and s along w_2 x n."""
         height, distance = self._invariants(G)
         along, square = self.axes[1] @ y, y @ y
@@ -144,13 +146,13 @@ class SphericalWrist(NamedTuple):
         at = self.normal @ y, across @ y
         return angle_of(u * at[0] + s * at[1], s * at[0] - u * at[1], default)
 
-    def _invariants(self, G):
+    def _invariants(self, G: Pose) -> tuple[Number, Number]:
         """Return the height of the wrist centre along axis 1 and its distance squared, from f_1."""
         x = G.R @ self.centre + G.p - self.feet[0]
         return self.axes[0] @ x, x @ x
 
 
-def _meeting_point(axes, points):
+def _meeting_point(axes: np.ndarray, points: np.ndarray) -> np.ndarray | None:
     """Return the point nearest to three lines, None if they are parallel."""
     across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
     matrix = across.sum(axis=0)
@@ -159,7 +161,8 @@ def _meeting_point(axes, points):
     return np.linalg.solve(matrix, np.einsum('nij,nj->i', across, points))
 
 
-def _common_normal(axes, points, parallel):
+def _common_normal(axes: np.ndarray, points: np.ndarray, parallel: bool
+                   ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return (feet on both axes (2, 3), unit vector n, a) with feet[0] - feet[1] = a n."""
     (w1, w2), (p1, p2) = axes, points
     if parallel:

@@ -1,6 +1,6 @@
 """Define the targets of inverse kinematics as data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ class Target:
                                 'row 0 0 0 1')
         return cls(frame, T[:3, 3], T[:3, :3], **weights)
 
-    def _parts(self):
+    def _parts(self) -> Iterator[Part]:
         """Yield the Parts, checked."""
         if self.orientation is not None and (self.axis is not None or self.direction is not None):
             raise self._wrong('has both an orientation and an axis; expected one of them')
@@ -72,11 +72,11 @@ class Target:
             yield Part('axis', (*axis.tolist(), *across.tolist(), *direction.tolist()),
                        self._weight('rotation_weight'))
 
-    def _weight(self, name):
+    def _weight(self, name: str) -> float:
         weight = getattr(self, name)
         return weight if type(weight) is float and weight == 1.0 else positive(name, weight)
 
-    def _wrong(self, what):
+    def _wrong(self, what: str) -> DynamicsError:
         return DynamicsError(f"the target of frame '{self.frame!s:.80}' {what}")
 
 
@@ -97,7 +97,7 @@ def rotation_of(orientation: ArrayLike) -> np.ndarray:
     return so3.from_quaternion(q / norm)
 
 
-def _array(value):
+def _array(value: ArrayLike) -> np.ndarray:
     """Return a value as an array, empty if NumPy cannot read it."""
     try:
         return np.asarray(value)
@@ -105,7 +105,7 @@ def _array(value):
         return np.empty(0)
 
 
-def _unit(name, vector):
+def _unit(name: str, vector: ArrayLike | None) -> np.ndarray:
     vector = finite(name, vector, (3,))
     norm = np.linalg.norm(vector)
     if not abs(norm - 1.0) <= UNIT_QUATERNION:

@@ -1,5 +1,6 @@
 """Separate a task into the constants of its kernel (a Part) and the numbers given at run time."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -39,7 +40,7 @@ def part_of(structure: tuple, setting: Setting) -> Part:
     return kind, tuple(range(setting.size)[forces])
 
 
-def _places(some, axes):
+def _places(some: Sequence[str], axes: Sequence[str]) -> tuple[int, ...]:
     return tuple(axes.index(axis) for axis in some) if some else tuple(range(len(axes)))
 
 

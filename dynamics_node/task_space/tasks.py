@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from dynamics_node.errors import DynamicsError, UnknownName, shown
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model
 from dynamics_node.spatial import so3
-from dynamics_node.task_space.whole_body_setting import picked
+from dynamics_node.task_space.whole_body_setting import Setting, picked
 
 if TYPE_CHECKING:
     from dynamics_node.task_space.whole_body import WholeBodyProblem
@@ -125,20 +125,21 @@ class Task:
         return (self.name, self.kind, int(self.level), self.frame, self.axes, self.joints,
                 self.contact)
 
-    def _keep(self, name, value):
+    def _keep(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)  # the dataclass is frozen
 
-    def _number(self, name):
+    def _number(self, name: str) -> float:
         value = getattr(self, name)
         if (not isinstance(value, numbers.Real) or isinstance(value, bool)
-                or not 0.0 <= value <= LARGEST):
+                or not 0.0 <= value <= LARGEST):   # type: ignore[operator]
             self._refuse(name, f'is {shown(value)}', 'a number that is not negative')
         return float(value)
 
-    def _vector(self, name):
+    def _vector(self, name: str) -> np.ndarray:
+        value: np.ndarray | None
         try:
-            value = np.asarray(getattr(self, name))
-            value = np.array(value, dtype=float) if value.dtype.kind in 'fiu' else None
+            given = np.asarray(getattr(self, name))
+            value = np.array(given, dtype=float) if given.dtype.kind in 'fiu' else None
         except Exception:  # an object may raise anything when NumPy reads it
             value = None
         if value is None or value.ndim != 1 or not np.isfinite(value).all():
@@ -146,13 +147,13 @@ class Task:
         value.flags.writeable = False
         return value
 
-    def _names(self, name):
+    def _names(self, name: str) -> tuple[str, ...]:
         value = getattr(self, name)
         if not isinstance(value, (tuple, list)) or not all(isinstance(x, str) for x in value):
             self._refuse(name, f'is {shown(value)}', 'a list of names')
         return tuple(value)
 
-    def _check_axes(self):
+    def _check_axes(self) -> None:
         valid = AXES if self.kind == 'frame' else AXES[:3]
         for axis in self.axes:
             if axis not in valid:
@@ -160,7 +161,7 @@ class Task:
         if len(set(self.axes)) < len(self.axes):
             self._refuse('axes', f'is {self.axes}', 'each axis once')
 
-    def _check_pose(self):
+    def _check_pose(self) -> None:
         if not self.frame:
             self._refuse('frame', 'is missing', 'the name of a link')
         if not len(self.position):
@@ -169,8 +170,9 @@ class Task:
         norm = np.linalg.norm(quaternion)
         if not abs(norm - 1.0) <= UNIT_QUATERNION:
             self._refuse('position', f'has a quaternion of norm {norm:.6g}', 'x y z w of norm 1')
-        self._keep('position', np.concatenate([self.position[:3], quaternion / norm]))
-        self.position.flags.writeable = False
+        pose = np.concatenate([self.position[:3], quaternion / norm])
+        pose.flags.writeable = False
+        self._keep('position', pose)
 
 
 class TaskEquations(NamedTuple):
@@ -194,7 +196,7 @@ def task_rows(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
         raise DynamicsError(f"task '{task.name}': {error}") from None
 
 
-def _frame(task, problem):
+def _frame(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     robot, q, v = problem.robot, problem.q, problem.v
     J = robot.jacobian(q, task.frame)
     error = None
@@ -207,14 +209,14 @@ def _frame(task, problem):
     return _axis_rows(task.axes, AXES, problem, J, _wanted(task, error, J @ v) - bias)
 
 
-def _center_of_mass(task, problem):
+def _center_of_mass(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     motion = problem.robot.center_of_mass_motion(problem.q, problem.v)
     error = task._sized('position', 3) - motion.position if len(task.position) else None
     b = _wanted(task, error, motion.jacobian @ problem.v) - motion.bias_acceleration
     return _axis_rows(task.axes, AXES[:3], problem, motion.jacobian, b)
 
 
-def _posture(task, problem):
+def _posture(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     in_q, in_v, endless, A = _joint_rows(task.joints, problem.setting)
     error = task._sized('position', len(A)) - problem.q[in_q] if len(task.position) else None
     if error is not None and endless.size:  # continuous joints: the shorter way
@@ -222,7 +224,7 @@ def _posture(task, problem):
     return TaskEquations(A, _wanted(task, error, problem.v[in_v]))
 
 
-def _wanted(task, error, velocity):
+def _wanted(task: Task, error: np.ndarray | None, velocity: np.ndarray) -> np.ndarray:
     """Return acceleration + damping (velocity - v) + stiffness error, eq. 3.90."""
     b = -task.damping * velocity
     if error is not None:
@@ -234,7 +236,8 @@ def _wanted(task, error, velocity):
     return b
 
 
-def _axis_rows(some, axes, problem, J, b):
+def _axis_rows(some: Sequence[str], axes: Sequence[str], problem: 'WholeBodyProblem', J: np.ndarray,
+               b: np.ndarray) -> TaskEquations:
     """Return the TaskEquations of J a = b, for some of the axes if any are named."""
     if some:
         which = [axes.index(axis) for axis in some]
@@ -244,7 +247,7 @@ def _axis_rows(some, axes, problem, J, b):
     return TaskEquations(A, b)
 
 
-def _force(task, problem):
+def _force(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     if task.contact and task.contact not in problem.setting.force_slices:
         task._refuse('contact', f"is '{task.contact}'",
                      f'one of: {", ".join(problem.setting.force_slices) or "none"}')
@@ -252,7 +255,7 @@ def _force(task, problem):
     return TaskEquations(A, task._sized('value', len(A)))
 
 
-def _torque(task, problem):
+def _torque(task: Task, problem: 'WholeBodyProblem') -> TaskEquations:
     b = -problem.torque_at_rest
     if len(task.value):
         b += task._sized('value', len(problem.v))[problem.setting.actuated]
@@ -260,7 +263,7 @@ def _torque(task, problem):
 
 
 @lru_cache(maxsize=256)
-def _joint_rows(names, setting):
+def _joint_rows(names: Sequence[str], setting: Setting) -> tuple[np.ndarray, ...]:
     """Return (indices in q, in v, which are continuous, rows of accelerations) of joints."""
     known = one_axis_joints(setting.model)
     for name in names:
@@ -272,7 +275,7 @@ def _joint_rows(names, setting):
 
 
 @lru_cache(maxsize=256)
-def _force_rows(contact, setting):
+def _force_rows(contact: str, setting: Setting) -> np.ndarray:
     """Return the rows that select the forces at a contact, at all contacts for ''."""
     forces = setting.force_slices[contact] if contact else slice(setting.model.nv, None)
     return picked(np.arange(setting.size)[forces], setting.size)

@@ -21,7 +21,13 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.constrained.hybrid import DEPENDENT
 from dynamics_node.constrained.rows import rows
 from dynamics_node.constrained.stabilisation import stabilised_gamma
-from dynamics_node.constrained.world_kinematics import at_point, world_motions, world_placements
+from dynamics_node.constrained.world_kinematics import (
+    WorldMotion,
+    WorldPlacements,
+    at_point,
+    world_motions,
+    world_placements,
+)
 from dynamics_node.errors import DynamicsError
 from dynamics_node.model.model import Model
 from dynamics_node.spatial.branchless_log import branchless_log
@@ -116,7 +122,8 @@ def refused(*state: object) -> TorqueSpace:
     raise DependentRows('the constraint rows depend on each other, or a motion has no inertia')
 
 
-def _task_rows(model, q, v, numbers, parts, x):
+def _task_rows(model: Model, q: np.ndarray, v: np.ndarray, numbers: np.ndarray,
+               parts: Sequence[Part], x: np.ndarray) -> list[np.ndarray]:
     """Return (A, -b) of each part, (rows, k + 1); x (nv + m, k + 1) is (X, x0)."""
     placements = world_placements(model, q)
     motions = world_motions(model, q, v, placements)
@@ -145,20 +152,22 @@ def _task_rows(model, q, v, numbers, parts, x):
     return errors
 
 
-def _limits(q, v, own, limited):
+def _limits(q: np.ndarray, v: np.ndarray, own: np.ndarray, limited: tuple) -> np.ndarray:
     """Return joint_limits.acceleration_limits of the limited joints, (2, n), without branches."""
     if not limited:
         return np.zeros((2, 1))  # kernels have no empty results
-    return np.array([branchless_limits(q[i], v[k], *its, own[-1])
-                     for i, k, *its in zip(*limited, *own[:-1].reshape(4, -1))]).T
+    return np.array([branchless_limits(q[i], v[k], lower, upper, max_velocity, A, own[-1])
+                     for i, k, lower, upper, max_velocity, A
+                     in zip(*limited, *own[:-1].reshape(4, -1))]).T
 
 
-def _wanted(own, n, error, velocity):
+def _wanted(own: np.ndarray, n: int, error: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Return acceleration + stiffness error - damping velocity (Hutter 2017, eq. 3.90)."""
     return own[:n] + own[n] * error - own[n + 1] * velocity
 
 
-def _frame(model, placements, motions, own, link):
+def _frame(model: Model, placements: WorldPlacements, motions: Sequence[WorldMotion],
+           own: np.ndarray, link: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the Jacobian (6, nv) of a link in world axes, linear first, and J a of the task."""
     where = model.frame(link)
     pose = placements.poses[where.body] @ where.pose

@@ -7,12 +7,12 @@ quadruped takes 52 us instead of 41. The equations of motion that remain are the
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dynamics_node.constrained.stabilisation import stabilised_gamma
+from dynamics_node.constrained.stabilisation import Stabilisation, stabilised_gamma
 from dynamics_node.errors import DynamicsError, shown
 from dynamics_node.task_space.bounds import Bound, BoundRows, bound_rows
 from dynamics_node.task_space.conflicts import RowGroup, conflicting
@@ -43,7 +43,7 @@ class WholeBody(NamedTuple):
 class WholeBodyProblem(NamedTuple):
     """A robot in a state with its constraints: the input of tasks and bounds."""
 
-    robot: object               # a Robot; its package imports this one
+    robot: Any                  # a Robot; its package imports this one
     q: np.ndarray               # (nq,)
     v: np.ndarray               # (nv,)
     setting: Setting
@@ -52,9 +52,9 @@ class WholeBodyProblem(NamedTuple):
     laws: Level                 # the unactuated equations of motion, then A a + gamma = 0
 
 
-def whole_body(robot: object, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
+def whole_body(robot: Any, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
                bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
-               stabilisation: Sequence[float] | np.ndarray | None = None) -> WholeBody:
+               stabilisation: Stabilisation = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
     Level 0 holds exactly: the equations of motion, the constraints, and all tasks and bounds of
@@ -101,7 +101,9 @@ def check(tasks: Sequence[Task], bounds: Sequence[Bound]) -> None:
             raise DynamicsError(f'bounds: {shown(bound)} is no Bound')
 
 
-def _problem(robot, q, v, setting, wrenches, stabilisation):
+def _problem(robot: Any, q: np.ndarray, v: np.ndarray, setting: Setting,
+             wrenches: Mapping[str, ArrayLike] | None,
+             stabilisation: Stabilisation) -> WholeBodyProblem:
     n = len(v)
     M = robot.mass_matrix(q)
     external = () if wrenches is None else (wrenches,)  # omitted, the kernel is called directly
@@ -119,9 +121,9 @@ def _problem(robot, q, v, setting, wrenches, stabilisation):
     return WholeBodyProblem(robot, q, v, setting, motion[driven], h[driven], strict)
 
 
-def _stacks(bounds, blocks):
+def _stacks(bounds: Sequence[Bound], blocks: Sequence[BoundRows]) -> dict[int, BoundRows]:
     """Return {level: the BoundRows of all its bounds}."""
-    stacks = {}
+    stacks: dict[int, list[BoundRows]] = {}
     for bound, block in zip(bounds, blocks):
         stacks.setdefault(bound.level, []).append(block)
     return {level: own[0] if len(own) == 1 else BoundRows(
@@ -130,13 +132,16 @@ def _stacks(bounds, blocks):
             for level, own in stacks.items()}
 
 
-def _strict_level(problem, tasks, rows, stacks):
+def _strict_level(problem: WholeBodyProblem, tasks: Sequence[Task], rows: Sequence[TaskEquations],
+                  stacks: Mapping[int, BoundRows]) -> Level:
     """Return the Level of priority 0, the strict one."""
-    own = [problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
+    own: list[Level | TaskEquations] = [
+        problem.laws, *(row for task, row in zip(tasks, rows) if not task.level)]
     return _level(own, stacks.get(0))
 
 
-def _levels(n, tasks, rows, stacks):
+def _levels(n: int, tasks: Sequence[Task], rows: Sequence[TaskEquations],
+            stacks: Mapping[int, BoundRows]) -> list[Level]:
     """Return the Levels of priority 1 and lower that have tasks or bounds; at least one."""
     no_rows = TaskEquations(np.zeros((0, n)), np.zeros(0))
     result = []
@@ -147,14 +152,14 @@ def _levels(n, tasks, rows, stacks):
     return result
 
 
-def _level(own, stack):
+def _level(own: Sequence[Level | TaskEquations], stack: BoundRows | None) -> Level:
     """Return the Level of all rows A x = b, and of the BoundRows of all bounds, or None."""
     A, b = ((own[0].A, own[0].b) if len(own) == 1 else
             (np.concatenate([row.A for row in own]), np.concatenate([row.b for row in own])))
     return Level(A, b) if stack is None else Level(A, b, stack.G, stack.lower, stack.upper)
 
 
-def _best(levels, strict):
+def _best(levels: Sequence[Level], strict: Level) -> tuple[np.ndarray, Status]:
     """Return (x, status): by one QP if a single level determines x."""
     found = best_by_one_qp(levels, strict)
     return hierarchical_qp(levels, strict) if found is None else found
@@ -181,13 +186,14 @@ def definite_minimum(P: np.ndarray, q: np.ndarray, strict: Level) -> QpSolution 
     return None if found.status == 'failed' else found
 
 
-def _touched(block, x):
+def _touched(block: BoundRows, x: np.ndarray) -> list[str]:
     """Return the names of the rows of a BoundRows that are active at x."""
     gaps = gaps_of(block.G, block.lower, block.upper, x)
     return [block.names[k] for k in (gaps <= TOUCHED).nonzero()[0]]
 
 
-def _conflict(problem, tasks, rows, bounds, blocks):
+def _conflict(problem: WholeBodyProblem, tasks: Sequence[Task], rows: Sequence[TaskEquations],
+              bounds: Sequence[Bound], blocks: Sequence[BoundRows]) -> tuple[str, ...]:
     """Return the names of conflicting tasks, contacts and bounds of level 0; () if none."""
     groups = []
     for bound, block in zip(bounds, blocks):
@@ -197,8 +203,8 @@ def _conflict(problem, tasks, rows, bounds, blocks):
                 groups.append(RowGroup(name, block.G[own], block.lower[own], block.upper[own]))
     (A, b, *_), free = problem.laws, len(problem.setting.unactuated)
     for name, place in problem.setting.force_slices.items():
-        own = slice(free - len(problem.v) + place.start, free - len(problem.v) + place.stop)
-        groups.append(RowGroup(f"contact '{name}'", A[own], b[own], b[own]))
+        rows_of = slice(free - len(problem.v) + place.start, free - len(problem.v) + place.stop)
+        groups.append(RowGroup(f"contact '{name}'", A[rows_of], b[rows_of], b[rows_of]))
     groups += [RowGroup(f"task '{task.name}'", A, b, b) for task, (A, b) in zip(tasks, rows)
                if not task.level]
     return conflicting(groups, problem.laws.A[:free], problem.laws.b[:free])

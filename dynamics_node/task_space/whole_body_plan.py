@@ -4,7 +4,7 @@ What does not depend on the state is kept from call to call: the program of the 
 of their rows and levels, and the rows of the bounds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -42,7 +42,8 @@ class WholeBodyPlan:
     :ivar arguments: (parts, actuated entries of v, limited joints) of the kernel torque_space.
     """
 
-    def __init__(self, setting: Setting, structures: Sequence[tuple], bounds: Sequence[Bound]):
+    def __init__(self, setting: Setting, structures: Sequence[tuple], bounds: Sequence[Bound]
+                 ) -> None:
         self.setting = setting
         self._parts = tuple(part_of(structure, setting) for structure in structures)
         self._names = [structure[0] for structure in structures]
@@ -78,7 +79,7 @@ class WholeBodyPlan:
         self._error_places = tuple((name, slice(n + rows.start, n + rows.stop))
                                    for name, rows in zip(self._names, self._rows))
 
-    def _all_rows(self, level):
+    def _all_rows(self, level: int) -> slice | np.ndarray:
         """Return the rows of all tasks of a level: a slice where they are in one piece."""
         own = [rows for rows, each in zip(self._rows, self._levels) if each == level]
         if all(one.stop == next_one.start for one, next_one in zip(own, own[1:])):
@@ -128,7 +129,7 @@ class WholeBodyPlan:
                          {name: values[place] for name, place in self._error_places},
                          tuple(dict.fromkeys(active)))
 
-    def _weights(self, tasks):
+    def _weights(self, tasks: Sequence[Task]) -> tuple[np.ndarray, np.ndarray | None]:
         """Return (weights of the rows of the lower levels (rows,), their roots (rows, 1)).
 
         The roots are None if all are 1.
@@ -142,7 +143,8 @@ class WholeBodyPlan:
                                     None if set(weights) == {1.0} else np.sqrt(each)[:, None])
         return self._roots[weights]
 
-    def _level(self, rows, level, stacks):
+    def _level(self, rows: np.ndarray, level: int, stacks: Mapping[int, tuple[np.ndarray, ...]]
+               ) -> Level:
         own = rows[self._of_level.get(level, _NONE)]
         A, b = own[:, :-1], -own[:, -1]
         return Level(A, b, *stacks[level]) if level in stacks else Level(A, b)
@@ -151,7 +153,7 @@ class WholeBodyPlan:
 class _Stack:
     """The bounds of one level as rows of the torques."""
 
-    def __init__(self, bounds, setting):
+    def __init__(self, bounds: Sequence[Bound], setting: Setting) -> None:
         order = sorted(range(len(bounds)), key=lambda k: bounds[k].kind != 'torque')
         bounds = [bounds[k] for k in order]   # rows of u, then of x
         blocks = [_block(bound, setting) for bound in bounds]
@@ -170,7 +172,8 @@ class _Stack:
         self._read = slice(int(read[0]), int(read[-1]) + 1) if len(read) else _NONE
         self._G_x = np.ascontiguousarray(G_x[:, self._read])
 
-    def rows(self, of_x, limits):
+    def rows(self, of_x: np.ndarray, limits: np.ndarray
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (G, lower, upper) with lower <= G u <= upper; of_x: (X, x0) of x = X u + x0."""
         both = self._limits
         if self._limited:
@@ -179,7 +182,7 @@ class _Stack:
                 both[:, place] = limits
         return rows_of_torques(self._G, both, self._G_x, of_x[self._read])
 
-    def touched(self, gaps):
+    def touched(self, gaps: np.ndarray) -> Sequence[str]:
         """Return the names of the rows whose gaps, as in QpSolution, are about zero.
 
         In the order of the bounds as they were given.
@@ -191,7 +194,7 @@ class _Stack:
         return [self._names[k] for k in in_order.tolist()]
 
 
-def _block(bound, setting):
+def _block(bound: Bound, setting: Setting) -> BoundRows:
     """Return the BoundRows of a bound: rows of u if of torques, else of x; no limits yet of q."""
     if bound.kind == 'torque':
         names, limit = torque_limits(bound, setting)
@@ -202,14 +205,14 @@ def _block(bound, setting):
     return constant_rows(bound, setting)
 
 
-def _as_slice(places):
+def _as_slice(places: np.ndarray) -> slice | np.ndarray:
     """Return an array of indices as a slice, if it is one: NumPy is faster with that."""
     if len(places) and places[-1] - places[0] + 1 == len(places):
         return slice(int(places[0]), int(places[-1]) + 1)
     return places
 
 
-def _slices(counts):
+def _slices(counts: Sequence[int]) -> list[slice]:
     ends = [0, *accumulate(counts)]
     return [slice(*ends[k:k + 2]) for k in range(len(counts))]
 

@@ -13,7 +13,7 @@ from support.remote_node import PATIENCE, assert_close
 from support.tolerances import EXACT_MATHS
 
 from dynamics_node.commands import executable
-from dynamics_node.commands.call import METHODS
+from dynamics_node.commands.call import QUESTIONS
 from dynamics_node.example_robots import ARM7
 
 pytestmark = pytest.mark.long
@@ -70,7 +70,7 @@ def test_call_inverse_prints_a_table(arm):
     assert_close([shown[name] for name in expected], list(expected.values()), SHOWN)
 
 
-@pytest.mark.parametrize('question', METHODS)
+@pytest.mark.parametrize('question', QUESTIONS)
 def test_every_service_replies_as_table_and_as_json(arm, question, capsys):
     """In this process: starting one takes longer than the call."""
     words = ('call', question, *NEEDS.get(question, ()), '--node', arm.node.name,

@@ -32,7 +32,7 @@ def unknown_fields(kind, given, path=''):
 
 @pytest.mark.parametrize(('page', 'name', 'kind', 'text'), CALLS)
 def test_a_call_has_fields_of_its_request(page, name, kind, text):
-    assert SERVICES[name][0] is getattr(srv, kind)
+    assert SERVICES[name].kind is getattr(srv, kind)
     assert unknown_fields(getattr(srv, kind).Request, yaml.safe_load(text)) == []
 
 
@@ -41,3 +41,11 @@ def test_calls_are_found_and_a_wrong_field_is_noticed():
     assert unknown_fields(srv.InverseDynamics.Request, {
         'velocities': [0.0], 'external_wrenches': [{'force': {}}]}) == [
             'velocities', 'external_wrenches.force']
+
+
+@pytest.mark.parametrize('page', [ROOT / 'README.md', DOCS / 'node.md'], ids=lambda page: page.name)
+def test_the_table_of_services_names_each_one_once(page):
+    table = re.search(r'^\| service .*\n(?:\|.*\n)+', page.read_text(), re.MULTILINE)[0]
+    first = ' '.join(row.split('|')[1] for row in table.splitlines())
+    named = re.findall(r'`~/(\w+)`(?! \(an action\))', first)
+    assert sorted(named) == sorted([*SERVICES, 'enable'])

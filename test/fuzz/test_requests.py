@@ -9,7 +9,7 @@ from support.tiny_robots import EVERY_KIND, TWO_JOINTS
 
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros.deferred_reply import DeferredReply
-from dynamics_node.ros.long_requests.durations import DURATIONS, duration_of
+from dynamics_node.ros.long_requests.durations import duration_of
 from dynamics_node.ros.sendable_messages import sendable
 from dynamics_node.ros.services.runner import ServiceRunner
 from dynamics_node.ros.services.table import SERVICES
@@ -55,14 +55,14 @@ class Fuzzed:
         """Return (service, reply) of a case; None for a request that the pool would stop."""
         rng = rng_of(seed)
         service = rng.choice(list(SERVICES))
-        kind, handler = SERVICES[service]
+        kind, handler, estimate = SERVICES[service]
         request = RandomRequests(rng, self.words).draw(kind.Request, self.sizes)
         if service == 'self_test':
             request.samples = min(request.samples, 3) or 1   # it only has a size
         if service == 'inverse_kinematics':
             request.restarts = min(request.restarts, 3)      # without kernels they are slow
-        if service in DURATIONS and (
-                duration_of(service, self.node_state, request).seconds > LONGEST):
+        if estimate is not None and (
+                duration_of(estimate, self.node_state, request).seconds > LONGEST):
             return service, None
         reply = self.runner.callback(handler)(request, kind.Response())
         return service, (at_once(self.runner, reply) if isinstance(reply, DeferredReply)

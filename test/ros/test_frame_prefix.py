@@ -28,14 +28,14 @@ SIDES = 'left', 'right'
 
 def test_every_name_of_a_frame_loses_and_gets_the_prefix():
     """In a header, in a list, in a list of messages; other texts are not changed."""
-    request = SERVICES['task_control'][0].Request()
+    request = SERVICES['task_control'].kind.Request()
     request.external_wrenches = [stamped_wrench('left/tool0', np.zeros(6)),
                                  stamped_wrench('tool0', np.zeros(6))]
     request.joint_names = ['left/joint']
     remove_prefix('left/', request)
     assert [each.header.frame_id for each in request.external_wrenches] == ['tool0', 'tool0']
     assert request.joint_names == ['left/joint']
-    reply = SERVICES['kinematics'][0].Response(frames=['tool0', 'base'], model_id='tool0')
+    reply = SERVICES['kinematics'].kind.Response(frames=['tool0', 'base'], model_id='tool0')
     add_prefix('left/', reply)
     assert (reply.frames, reply.model_id) == (['left/tool0', 'left/base'], 'tool0')
 
@@ -61,7 +61,7 @@ def texts_with_frame(message_type, seen=()):
 
 def test_every_field_of_the_services_that_names_frames_is_known():
     """New ones too."""
-    found = set().union(*(texts_with_frame(message_type) for kind, _ in SERVICES.values()
+    found = set().union(*(texts_with_frame(message_type) for kind, *_ in SERVICES.values()
                           for message_type in (kind.Request, kind.Response)))
     assert len(found) > 4
     assert found <= FRAME_FIELDS

@@ -231,7 +231,7 @@ def test_the_node_stops_promptly_on_a_signal(launch, parameters, how, where):
 def test_the_node_stops_promptly_under_load(launch):
     """With requests under way."""
     node = launch(ROBOT)
-    kind, _ = SERVICES['batch_dynamics']
+    kind = SERVICES['batch_dynamics'].kind
     service = node.ready(kind, 'batch_dynamics')
     many = kind.Request(question='inverse', position=[0.1] * 700, velocity=[0.1] * 700)
     assert node.reply(service.call_async(many)).success

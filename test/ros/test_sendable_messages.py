@@ -71,7 +71,7 @@ def filled(kind):
     return message
 
 
-@pytest.mark.parametrize('kind', [*(kind.Response for kind, _ in SERVICES.values()),
+@pytest.mark.parametrize('kind', [*(kind.Response for kind, *_ in SERVICES.values()),
                                   Identify.Result, Identify.Feedback, SetParametersResult],
                          ids=lambda kind: kind.__name__)
 def test_every_kind_of_reply_is_made_sendable(kind):
@@ -104,7 +104,7 @@ def test_values_of_parameters_and_reports_are_not_shortened():
 
 def test_a_valid_reply_is_not_changed():
     """Shared lists are not copied."""
-    kind = SERVICES['inverse_dynamics'][0].Response
+    kind = SERVICES['inverse_dynamics'].kind.Response
     names = ['ellenbogen_ü', 'b']
     reply = kind(joint_names=names, model_id='0')
     before = reply.joint_names
@@ -138,7 +138,7 @@ def test_a_reply_that_cannot_be_sent_is_logged_and_the_client_gets_another():
     """The exception does not reach the executor and end the node."""
     log, service = Lines(), Service()
     assert guard_replies(service, lambda: log) is service
-    kind = SERVICES['inverse_dynamics'][0].Response
+    kind = SERVICES['inverse_dynamics'].kind.Response
     service.send_response(kind(message='good', success=True), 1)
     service.send_response(kind(message=100 * 'x', success=True), 2)
     (good, one), (bad, two) = service.sent

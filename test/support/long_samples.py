@@ -8,7 +8,6 @@ from dynamics_node import Task
 from dynamics_node.msg import FrameTarget, MotionTask
 from dynamics_node.ros import convert
 from dynamics_node.ros.client_messages import task_message
-from dynamics_node.ros.long_requests.durations import DURATIONS
 from dynamics_node.ros.services.table import SERVICES
 from support.node_states import MANY
 
@@ -16,7 +15,7 @@ from support.node_states import MANY
 def request_of(service, robot, rng, states=3):
     """Return a request for a service, with some fields left out that the node has measured."""
     fields = _more(service, robot, rng)
-    allowed = SERVICES[service][0].Request.get_fields_and_field_types()
+    allowed = SERVICES[service].kind.Request.get_fields_and_field_types()
     single = service not in MANY
     rows = 1 if single else states
     if 'position' in allowed:
@@ -25,7 +24,7 @@ def request_of(service, robot, rng, states=3):
         if name in allowed and (name == 'velocity' or fields.get('question', 'hybrid') in (
                 'inverse', 'hybrid')):
             fields[name] = flat(rng.normal(size=(rows, robot.nv)))
-    return SERVICES[service][0].Request(**fields)
+    return SERVICES[service].kind.Request(**fields)
 
 
 def _more(service, robot, rng):
@@ -65,4 +64,4 @@ def flat(x):
 
 
 def long_services():
-    return sorted(DURATIONS)
+    return sorted(name for name, each in SERVICES.items() if each.duration is not None)

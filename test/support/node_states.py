@@ -72,7 +72,7 @@ def reply_of(node_state, service, **fields):
     """Return the response of an active node with that state; a bug fails the test."""
     from dynamics_node.ros.services.runner import ServiceRunner
     from dynamics_node.ros.services.table import SERVICES
-    kind, handler = SERVICES[service]
+    kind, handler, _ = SERVICES[service]
     runner = ServiceRunner(node_state, pytest.fail)
     runner.active = True
     reply = runner.callback(handler)(kind.Request(**fields), kind.Response())

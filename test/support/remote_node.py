@@ -53,7 +53,7 @@ class RemoteNode:
 
     def call(self, service, **fields):
         """Return the reply of one of the node's own services."""
-        kind = SERVICES[service][0]
+        kind = SERVICES[service].kind
         return self.ask(kind, service, kind.Request(**fields))
 
     def ask(self, kind, service, request):

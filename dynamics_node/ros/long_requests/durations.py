@@ -1,4 +1,4 @@
-"""Estimate how long requests take: DURATIONS, a function for each service that can take long.
+"""Estimate how long requests take: a function for each service that can take long, see table.py.
 
 Measured on one core of a server of 2023 with a 7-axis arm and with TALOS (38 degrees of freedom).
 An estimate only has to tell a long request from a short one, and hours from seconds.
@@ -7,7 +7,7 @@ An estimate only has to tell a long request from a short one, and hours from sec
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -61,13 +61,14 @@ class Duration(NamedTuple):
     seconds: float   # estimated
 
 
+Estimate: TypeAlias = Callable[[NodeState, Any], Duration]   # of (state of the node, request)
 REFUSED = Duration(0, 0.0)   # of a request that its handler refuses
 
 
-def duration_of(service: str, node_state: NodeState, request: Any) -> Duration:
-    """Return the Duration of a request."""
+def duration_of(estimate: Estimate, node_state: NodeState, request: Any) -> Duration:
+    """Return the Duration of a request, by the estimate of its service."""
     try:
-        return DURATIONS[service](node_state, request)
+        return estimate(node_state, request)
     except DynamicsError:
         return REFUSED
 
@@ -97,7 +98,7 @@ def _states(node_state: NodeState, request: Any) -> int:
     return max(1, given // places, len(request.position) // max(1, len(selection.q)))
 
 
-def _single(numpy: float) -> Callable:
+def single_state(numpy: float) -> Estimate:
     """Return the estimate of a service for one state, of all kernels of a robot."""
     def duration(node_state: NodeState, request: Any) -> Duration:
         robot = node_state.robot
@@ -105,13 +106,13 @@ def _single(numpy: float) -> Callable:
     return duration
 
 
-def _terms(node_state: NodeState, request: Any) -> Duration:
+def dynamics_terms(node_state: NodeState, request: Any) -> Duration:
     if request.closed:  # a kernel exists for the motors as coordinates alone
         return Duration(1, node_state.robot.nv * CLOSED_TERMS)
-    return _single(TERMS)(node_state, request)
+    return single_state(TERMS)(node_state, request)
 
 
-def _batch(node_state: NodeState, request: Any) -> Duration:
+def batch_dynamics(node_state: NodeState, request: Any) -> Duration:
     robot, question = node_state.robot, request.question
     nv, states = robot.nv, _states(node_state, request)
     if question == 'terms':
@@ -122,7 +123,7 @@ def _batch(node_state: NodeState, request: Any) -> Duration:
                      2 * nv * NUMBER, lambda: kernel_ready(robot, (kernel,)))
 
 
-def _derivatives(node_state: NodeState, request: Any) -> Duration:
+def dynamics_derivatives(node_state: NodeState, request: Any) -> Duration:
     robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
     nv = robot.nv
     if request.closed:
@@ -132,7 +133,7 @@ def _derivatives(node_state: NodeState, request: Any) -> Duration:
                      lambda: kernel_ready(robot, (kernel,), (f'{kernel}_derivatives',)))
 
 
-def _directional(node_state: NodeState, request: Any) -> Duration:
+def directional_derivative(node_state: NodeState, request: Any) -> Duration:
     robot, kernel = node_state.robot, entry_of(request.question, DYNAMICS).kernel
     loaded = bool(request.external_wrenches)
     kernels = [(f'{kernel}_directional_derivative', (), loaded or bool(request.wrench_rates))]
@@ -143,7 +144,7 @@ def _directional(node_state: NodeState, request: Any) -> Duration:
                      per_joint * NUMBER, lambda: kernel_ready(robot, *kernels))
 
 
-def _derivative_terms(node_state: NodeState, request: Any) -> Duration:
+def derivative_terms(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
     tensors = [name for name in TENSORS if getattr(request, name)]
@@ -156,7 +157,7 @@ def _derivative_terms(node_state: NodeState, request: Any) -> Duration:
                      lambda: kernel_ready(robot, *((name,) for name in (*tensors, *others))))
 
 
-def _linearization(node_state: NodeState, request: Any) -> Duration:
+def linearization(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     nv = robot.nv
     if request.closed:
@@ -186,7 +187,7 @@ def _closed_states(node_state: NodeState, request: Any) -> Duration:
     return Duration(states, states * node_state.robot.nv * CLOSED_LINEARIZATION)
 
 
-def _trajectory(node_state: NodeState, request: Any) -> Duration:
+def trajectory_torques(node_state: NodeState, request: Any) -> Duration:
     robot, points, period = node_state.robot, request.trajectory.points, request.check_period
     states = len(points)
     if states and period > 0.0:
@@ -203,7 +204,7 @@ def _trajectory(node_state: NodeState, request: Any) -> Duration:
                      lambda: kernel_ready(robot, ('inverse_dynamics',)))
 
 
-def _kinematics(node_state: NodeState, request: Any) -> Duration:
+def kinematics(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     frames = list(request.frames) or robot.frame_names
     for frame in frames:
@@ -222,12 +223,12 @@ def _kinematics(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, seconds)
 
 
-def _joint_reactions(node_state: NodeState, request: Any) -> Duration:
+def joint_reactions(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     return Duration(1, robot.nv * REACTIONS * (2 + len(request.sensor_links)))
 
 
-def _operational_space(node_state: NodeState, request: Any) -> Duration:
+def operational_space(node_state: NodeState, request: Any) -> Duration:
     if request.closed:
         return _closed_frames(node_state.robot, len(request.frames))
     return Duration(1, node_state.robot.nv * FRAME * len(request.frames))
@@ -238,7 +239,7 @@ def _closed_frames(robot: Robot, frames: int) -> Duration:
     return Duration(1, robot.nv * (1 + frames) * (CLOSED_TERMS + FRAME))
 
 
-def _constrained(node_state: NodeState, request: Any) -> Duration:
+def constrained_dynamics(node_state: NodeState, request: Any) -> Duration:
     """Kernels exist for the loops of the robot alone; they are small mechanisms.
 
     The constraints of a YAML text are counted without reading it: each has one key `kind`. A soft
@@ -251,7 +252,7 @@ def _constrained(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, robot.nv * (CONSTRAINED + soft * FRAME) + rows * rows * ROW_PAIR)
 
 
-def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
+def inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     robot = node_state.robot
     for target in request.targets:
         robot.model.frame(target.frame)
@@ -267,23 +268,10 @@ def _inverse_kinematics(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, COMPILATION)
 
 
-def _differential_kinematics(node_state: NodeState, request: Any) -> Duration:
-    held = _constrained(node_state, request).seconds if request.constraints_yaml else 0.0
+def differential_kinematics(node_state: NodeState, request: Any) -> Duration:
+    held = constrained_dynamics(node_state, request).seconds if request.constraints_yaml else 0.0
     return Duration(1, held + node_state.robot.nv * FRAME * len(request.tasks))
 
 
-def _self_test(node_state: NodeState, request: Any) -> Duration:
+def self_test(node_state: NodeState, request: Any) -> Duration:
     return Duration(1, (request.samples or 10) * node_state.robot.nv * SELF_TEST)
-
-
-# The other services are always short, or change the node.
-DURATIONS: dict[str, Callable[[NodeState, Any], Duration]] = {
-    'forward_dynamics': _single(FORWARD), 'hybrid_dynamics': _single(FORWARD),
-    'dynamics_terms': _terms, 'kinematics': _kinematics, 'batch_dynamics': _batch,
-    'dynamics_derivatives': _derivatives, 'linearization': _linearization,
-    'directional_derivative': _directional, 'derivative_terms': _derivative_terms,
-    'constrained_dynamics': _constrained, 'contact_and_impact': _constrained,
-    'joint_reactions': _joint_reactions, 'operational_space': _operational_space,
-    'inverse_kinematics': _inverse_kinematics,
-    'differential_kinematics': _differential_kinematics,
-    'trajectory_torques': _trajectory, 'self_test': _self_test}

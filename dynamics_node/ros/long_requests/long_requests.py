@@ -18,7 +18,7 @@ from dynamics_node.ros import convert
 from dynamics_node.ros.defer_replies import Send, defer_replies
 from dynamics_node.ros.deferred_reply import DeferredReply
 from dynamics_node.ros.identification.worker_process import WorkerMessage
-from dynamics_node.ros.long_requests.durations import DURATIONS, LONG, duration_of
+from dynamics_node.ros.long_requests.durations import LONG, duration_of
 from dynamics_node.ros.long_requests.request_job import request_job
 from dynamics_node.ros.long_requests.request_pool import RequestPool
 from dynamics_node.ros.long_requests.request_worker import RequestWorker
@@ -26,6 +26,7 @@ from dynamics_node.ros.node_state import NodeState
 from dynamics_node.ros.parameters.service import ServiceParameters
 from dynamics_node.ros.services.request_size import request_bytes
 from dynamics_node.ros.services.runner import Handler, ServiceRunner
+from dynamics_node.ros.services.table import SERVICES
 
 NEVER = Time()   # no joint state was used
 POLL = 0.1   # [s] between two checks of durations
@@ -46,13 +47,14 @@ class LongRequests:
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self.entities = [(node.destroy_timer, self._timer), (LongRequests.close, self)]
 
-    def handler(self, service: str, handler: Handler) -> Handler:
+    def handler(self, service: str) -> Handler:
         """Return the handler of a service, with limits; it defers the replies of long requests."""
-        if service not in DURATIONS:
+        _, handler, estimate = SERVICES[service]
+        if estimate is None:
             return handler
 
         def serve(node_state: NodeState, request: Any, response: Any) -> Any:
-            states, seconds = duration_of(service, node_state, request)
+            states, seconds = duration_of(estimate, node_state, request)
             node_state.caps.check('service.max_states', states, 'states')
             self.pool.check(seconds)
             if seconds < LONG:

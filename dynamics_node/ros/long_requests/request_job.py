@@ -85,6 +85,6 @@ class JobState:
         if job.compiled:   # kernels give other rounding errors than NumPy
             with suppress(DynamicsError):
                 self.robot.compile(wait=True)
-        kind, handler = SERVICES[job.service]
+        kind, handler, _ = SERVICES[job.service]
         state: Any = self
         return handler(state, job.request, kind.Response())

@@ -1,6 +1,9 @@
-"""List the services of the node: name -> (type, handler)."""
+"""List the services of the node."""
+
+from typing import Any, NamedTuple
 
 from dynamics_node import srv
+from dynamics_node.ros.long_requests import durations
 from dynamics_node.ros.services import (
     batch,
     constrained,
@@ -21,33 +24,48 @@ from dynamics_node.ros.services import (
     terms,
     trajectory,
 )
+from dynamics_node.ros.services.runner import Handler
 
-SERVICES = {
-    'inverse_dynamics': (srv.InverseDynamics, dynamics.inverse_dynamics),
-    'forward_dynamics': (srv.ForwardDynamics, dynamics.forward_dynamics),
-    'hybrid_dynamics': (srv.HybridDynamics, dynamics.hybrid_dynamics),
-    'dynamics_terms': (srv.DynamicsTerms, terms.dynamics_terms),
-    'joint_reactions': (srv.JointReactions, joint_reactions.joint_reactions),
-    'kinematics': (srv.Kinematics, kinematics.kinematics),
-    'batch_dynamics': (srv.BatchDynamics, batch.batch_dynamics),
-    'dynamics_derivatives': (srv.DynamicsDerivatives, derivatives.dynamics_derivatives),
-    'directional_derivative': (srv.DirectionalDerivative,
-                               directional_derivative.directional_derivative),
-    'derivative_terms': (srv.DerivativeTerms, derivative_terms.derivative_terms),
-    'linearization': (srv.Linearization, derivatives.linearization),
-    'constrained_dynamics': (srv.ConstrainedDynamics, constrained.constrained_dynamics),
-    'contact_and_impact': (srv.ContactAndImpact, contact.contact_and_impact),
-    'operational_space': (srv.OperationalSpace, operational_space.operational_space),
-    'inverse_kinematics': (srv.InverseKinematics, inverse_kinematics.inverse_kinematics),
-    'differential_kinematics': (srv.DifferentialKinematics,
-                                differential_kinematics.differential_kinematics),
-    'task_control': (srv.TaskControl, task_control.task_control),
-    'trajectory_torques': (srv.TrajectoryTorques, trajectory.trajectory_torques),
-    'set_payload': (srv.SetPayload, settings.set_payload),
-    'list_payloads': (srv.ListPayloads, settings.list_payloads),
-    'set_gravity': (srv.SetGravity, settings.set_gravity),
-    'set_friction': (srv.SetFriction, settings.set_friction),
-    'identify_payload': (srv.IdentifyPayload, identify.identify_payload),
-    'model_report': (srv.ModelReport, report.model_report),
-    'self_test': (srv.SelfTest, report.self_test),
-}
+
+class Service(NamedTuple):
+    """A service; its name is that of its handler."""
+
+    kind: Any          # class with Request and Response
+    handler: Handler
+    duration: durations.Estimate | None = None   # None: always short, or it changes the node
+
+
+SERVICES = {service.handler.__name__: service for service in (
+    Service(srv.InverseDynamics, dynamics.inverse_dynamics),
+    Service(srv.ForwardDynamics, dynamics.forward_dynamics,
+            durations.single_state(durations.FORWARD)),
+    Service(srv.HybridDynamics, dynamics.hybrid_dynamics,
+            durations.single_state(durations.FORWARD)),
+    Service(srv.DynamicsTerms, terms.dynamics_terms, durations.dynamics_terms),
+    Service(srv.JointReactions, joint_reactions.joint_reactions, durations.joint_reactions),
+    Service(srv.Kinematics, kinematics.kinematics, durations.kinematics),
+    Service(srv.BatchDynamics, batch.batch_dynamics, durations.batch_dynamics),
+    Service(srv.DynamicsDerivatives, derivatives.dynamics_derivatives,
+            durations.dynamics_derivatives),
+    Service(srv.DirectionalDerivative, directional_derivative.directional_derivative,
+            durations.directional_derivative),
+    Service(srv.DerivativeTerms, derivative_terms.derivative_terms, durations.derivative_terms),
+    Service(srv.Linearization, derivatives.linearization, durations.linearization),
+    Service(srv.ConstrainedDynamics, constrained.constrained_dynamics,
+            durations.constrained_dynamics),
+    Service(srv.ContactAndImpact, contact.contact_and_impact, durations.constrained_dynamics),
+    Service(srv.OperationalSpace, operational_space.operational_space, durations.operational_space),
+    Service(srv.InverseKinematics, inverse_kinematics.inverse_kinematics,
+            durations.inverse_kinematics),
+    Service(srv.DifferentialKinematics, differential_kinematics.differential_kinematics,
+            durations.differential_kinematics),
+    Service(srv.TaskControl, task_control.task_control),
+    Service(srv.TrajectoryTorques, trajectory.trajectory_torques, durations.trajectory_torques),
+    Service(srv.SetPayload, settings.set_payload),
+    Service(srv.ListPayloads, settings.list_payloads),
+    Service(srv.SetGravity, settings.set_gravity),
+    Service(srv.SetFriction, settings.set_friction),
+    Service(srv.IdentifyPayload, identify.identify_payload),
+    Service(srv.ModelReport, report.model_report),
+    Service(srv.SelfTest, report.self_test, durations.self_test),
+)}

@@ -62,12 +62,12 @@ ENDLESS = batch(10_000, 'terms')   # 40 s
 
 def send(client, **fields):
     """Send a batch; return its future."""
-    return client.call_async(SERVICES['batch_dynamics'][0].Request(**fields))
+    return client.call_async(SERVICES['batch_dynamics'].kind.Request(**fields))
 
 
 def new_client(node):
     """Return one more client of batch_dynamics."""
-    made = node.new_client(SERVICES['batch_dynamics'][0], 'batch_dynamics')
+    made = node.new_client(SERVICES['batch_dynamics'].kind, 'batch_dynamics')
     wait_until(made.service_is_ready, 'the service')
     return made
 

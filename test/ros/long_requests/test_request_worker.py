@@ -58,7 +58,7 @@ def from_worker(worker, node_state, service, request):
 
 def from_node(node_state, service, request):
     """Return the same message, computed here."""
-    kind, handler = SERVICES[service]
+    kind, handler, _ = SERVICES[service]
     try:
         return WorkerMessage('done', (handler(node_state, request, kind.Response()),))
     except DynamicsError as error:
@@ -106,7 +106,7 @@ def test_the_robot_is_that_of_the_request(worker):
 def test_the_state_is_that_of_the_request(worker):
     """Measured values fill in what is missing; the age limit is applied at that time."""
     node_state = measured(TWO_JOINTS, max_state_age=1.0)
-    request = SERVICES['batch_dynamics'][0].Request(question='inverse', joint_names=['elbow'],
+    request = SERVICES['batch_dynamics'].kind.Request(question='inverse', joint_names=['elbow'],
                                                     position=[0.1, 0.2], velocity=[0.0, 0.0])
     reply = from_worker(worker, node_state, 'batch_dynamics', request)
     assert_same(reply, from_node(node_state, 'batch_dynamics', request))

@@ -12,7 +12,7 @@ from dynamics_node.ros.services.table import SERVICES
 
 PUSH = np.array([1.0, -2.0, 3.0, 0.4, 0.5, -0.6])
 EXTRA = {**MORE, 'task_control': {'tasks': [Task(name='rest', kind='torque')], 'unbounded': True}}
-WITH_WRENCHES = [name for name, (kind, _) in SERVICES.items()
+WITH_WRENCHES = [name for name, (kind, _, _) in SERVICES.items()
                  if 'wrenches_in_root_axes' in kind.Request.get_fields_and_field_types()]
 
 

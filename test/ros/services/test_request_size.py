@@ -21,7 +21,7 @@ NOTHING = Caps(dict.fromkeys(DEFAULT_CAPS.most, 0))
 
 def growable():
     """Yield (service, request with one list or text of length one, its field)."""
-    for service, (kind, _) in SERVICES.items():
+    for service, (kind, _, _) in SERVICES.items():
         for field, contains in message_fields(kind.Request).items():
             if (f'{kind.__name__}_Request', field) in LISTS_OF_TYPE and (
                     field in ('position', 'velocity', 'acceleration', 'effort')):
@@ -104,7 +104,7 @@ def test_600_welds_are_refused(service, fields):
 def test_refusals_are_counted_by_cap():
     """For the diagnostics."""
     from dynamics_node.ros.services.runner import ServiceRunner
-    kind, handler = SERVICES['kinematics']
+    kind, handler, _ = SERVICES['kinematics']
     runner = ServiceRunner(scene(TWO_JOINTS).node_state, pytest.fail)
     runner.active = True
     reply = runner.callback(handler)
@@ -133,4 +133,4 @@ def test_states_are_no_entries():
         joint_names=['elbow'], points=[JointTrajectoryPoint(positions=[0.1] * 10)] * 100)}, 8000)])
 def test_the_bytes_of_a_request_are_those_of_its_lists_and_texts(service, fields, least):
     """Within a factor of two."""
-    assert least <= request_bytes(SERVICES[service][0].Request(**fields)) < 2 * least
+    assert least <= request_bytes(SERVICES[service].kind.Request(**fields)) < 2 * least

@@ -13,8 +13,8 @@ def test_every_service_of_srv_is_served_under_its_name():
     """InverseDynamics.srv is inverse_dynamics, served by the function of that name."""
     from dynamics_node.ros.services.table import SERVICES
     assert sorted(path.stem for path in (ROOT / 'srv').glob('*.srv')) == sorted(
-        kind.__name__ for kind, _ in SERVICES.values())
-    for name, (kind, handler) in SERVICES.items():
+        kind.__name__ for kind, *_ in SERVICES.values())
+    for name, (kind, handler, _) in SERVICES.items():
         assert re.sub(r'(?<!^)([A-Z])', r'_\1', kind.__name__).lower() == name == handler.__name__
 
 
@@ -23,7 +23,7 @@ def test_every_service_of_srv_is_served_under_its_name():
 def test_services_with_a_state_begin_alike(part, head, services):
     """The same fields of the same types, in the same order; a question may come first."""
     from dynamics_node.ros.services.table import SERVICES
-    fields = [getattr(kind, part).get_fields_and_field_types() for kind, _ in SERVICES.values()]
+    fields = [getattr(kind, part).get_fields_and_field_types() for kind, *_ in SERVICES.values()]
     heads = [[(name, kind) for name, kind in each.items() if name != 'question'][:len(head)]
              for each in fields if set(head) <= set(each)]
     assert len(heads) == services

@@ -94,7 +94,7 @@ def test_the_node_has_these_services(arm):
     """All of srv/, and the standard ones of a lifecycle node."""
     assert len(SERVICES) == 25
     wanted = {f'{arm.node.name}/{name}': [f'dynamics_node/srv/{kind.__name__}']
-              for name, (kind, _) in SERVICES.items()}
+              for name, (kind, _, _) in SERVICES.items()}
     wanted |= {f'{arm.node.name}/{name}': [f'lifecycle_msgs/srv/{kind}']
                for name, kind in (('change_state', 'ChangeState'), ('get_state', 'GetState'))}
     wait_until(lambda: wanted.items() <= dict(

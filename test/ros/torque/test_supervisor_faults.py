@@ -185,14 +185,14 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
 def test_a_serving_process_without_memory_does_not_disturb_torques(own_arm):
     """Batches need more than is left. It may end: then the torque ends in the safe one."""
     serving, process = own_arm.node.process, own_arm.torque_process()
-    report, _ = SERVICES['model_report']
+    report = SERVICES['model_report'].kind
     reports = own_arm.node.ready(report, 'model_report')
     pages = int(Path(f'/proc/{serving.pid}/statm').read_text().split()[0])
     before = resource.prlimit(serving.pid, resource.RLIMIT_AS)
     resource.prlimit(serving.pid, resource.RLIMIT_AS,
                      (pages * resource.getpagesize() + ENOUGH_FOR_A_WHILE, before[1]))
     own_arm.node.assert_alive = lambda: None
-    kind, _ = SERVICES['batch_dynamics']
+    kind = SERVICES['batch_dynamics'].kind
     numbers = array('d', bytes(8 * 7 * 100_000))
     batches = own_arm.node.ready(kind, 'batch_dynamics')
     for _ in range(5):

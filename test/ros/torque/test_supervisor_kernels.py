@@ -36,7 +36,7 @@ def compiled(launch, tmp_path):
 
 def payload(arm, mass):
     """Attach a box; return the reply."""
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     reply = arm.ask(kind, 'set_payload', kind.Request(
         name='box', frame='tool0', payload=Inertia(m=mass)))
     if reply.success:

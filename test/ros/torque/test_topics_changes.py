@@ -191,7 +191,7 @@ def test_an_unknown_effort_limit_is_refused_or_assumed(arm):
 def test_a_payload_set_while_enabled_is_compensated(arm, milliseconds):
     """By the slew limit at most."""
     arm.enabled()
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     reply = arm.ask(kind, 'set_payload', kind.Request(
         name='box', frame='tool0', payload=Inertia(m=3.0),
         transition_time=Duration(nanosec=milliseconds * 1_000_000)))
@@ -210,7 +210,7 @@ def test_a_payload_set_while_enabled_is_compensated(arm, milliseconds):
 
 def test_large_requests_are_refused_while_enabled(arm):
     """By their own parameter; after the torques they are computed again."""
-    kind, _ = SERVICES['batch_dynamics']
+    kind = SERVICES['batch_dynamics'].kind
     request = kind.Request(question='inverse', position=[0.0] * 7 * 1001,
                            velocity=[0.0] * 7 * 1001)
 
@@ -229,7 +229,7 @@ def test_large_requests_are_refused_while_enabled(arm):
 def test_payloads_set_faster_than_their_transitions_are_compensated(arm):
     """Few are active, and a second after the last call it is complete."""
     arm.enabled()
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     for k in range(60):
         mass, frame = 1.0 + 0.1 * (k % 7), f'link_{6 + k % 2}'
         assert arm.ask(kind, 'set_payload', kind.Request(
@@ -295,7 +295,7 @@ def test_the_gain_of_one_joint_is_tuned_while_enabled(arm):
 def test_absurd_requests_do_not_change_the_torque(arm):
     """Every service, empty and invalid requests."""
     arm.enabled()
-    for name, (kind, _) in SERVICES.items():
+    for name, (kind, _, _) in SERVICES.items():
         if not name.startswith('set_'):
             arm.ask(kind, name, kind.Request())
         request = kind.Request()

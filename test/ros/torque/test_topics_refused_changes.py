@@ -26,7 +26,7 @@ def arm(driven_arm):
 def test_a_payload_that_cannot_be_carried_is_refused_while_enabled(arm, milliseconds):
     """With the numbers; the torque does not change, and the payload is not there."""
     arm.enabled()
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     reply = arm.ask(kind, 'set_payload', kind.Request(
         name='box', frame='tool0', payload=Inertia(m=1e6),
         transition_time=Duration(nanosec=milliseconds % 1000 * 1_000_000,
@@ -35,13 +35,13 @@ def test_a_payload_that_cannot_be_carried_is_refused_while_enabled(arm, millisec
     assert "'joint_2' " in reply.message and ' of 120' in reply.message
     arm.run(60)
     arm.is_held()
-    listed, _ = SERVICES['list_payloads']
+    listed = SERVICES['list_payloads'].kind
     assert arm.said('enabled') and arm.ask(listed, 'list_payloads', listed.Request()).names == []
     arm.check()
 
 
 def test_a_payload_that_cannot_be_carried_is_refused_on_enable(arm):
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     assert arm.ask(kind, 'set_payload', kind.Request(
         name='box', frame='tool0', payload=Inertia(m=1e6))).success
     arm.arrive()
@@ -55,7 +55,7 @@ def test_a_payload_that_cannot_be_carried_is_refused_on_enable(arm):
 
 def test_a_payload_that_comes_too_fast_is_refused_while_enabled(arm):
     arm.enabled()
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     box = kind.Request(name='box', frame='tool0', payload=Inertia(m=8.0))
     reply = arm.ask(kind, 'set_payload', box)
     assert not reply.success and 'too fast' in reply.message and 'at most 30' in reply.message
@@ -73,7 +73,7 @@ def test_a_payload_that_comes_too_fast_is_refused_while_enabled(arm):
 
 def test_a_gravity_that_would_fling_the_arm_is_refused_while_enabled(arm):
     arm.enabled()
-    kind, _ = SERVICES['set_gravity']
+    kind = SERVICES['set_gravity'].kind
     for z, reason in ((9.81, 'at most 2 at once'), (-300.0, 'at most 30 m/s^2')):
         request = kind.Request()
         request.gravity.vector.z = z

@@ -55,7 +55,7 @@ def test_another_robot_by_parameter_is_refused_while_enabled(arm):
 def test_gravity_by_parameter_is_applied_as_by_service(arm):
     """Smoothly; too much of it is refused with the same words."""
     arm.enabled()
-    kind, _ = SERVICES['set_gravity']
+    kind = SERVICES['set_gravity'].kind
     refused = arm.set(gravity=[0.0, 0.0, -1.62])
     vector = Vector3Stamped(vector=Vector3(z=-1.62))
     assert not refused.successful and 'at most 2 at once' in refused.reason
@@ -71,7 +71,7 @@ def test_gravity_by_parameter_is_applied_as_by_service(arm):
 def test_friction_by_parameter_is_applied_as_by_service(arm):
     """At once, without the end of torques; the newer one of both counts."""
     arm.enabled()
-    kind, _ = SERVICES['set_friction']
+    kind = SERVICES['set_friction'].kind
     first = arm.model_id()
     for values in ({'friction': False}, {'damping__joint_1': 0.7},
                    {'dry_friction__joint_2': 0.4}):

@@ -310,7 +310,7 @@ def test_a_process_without_file_descriptors_keeps_the_contract(arm, which):
     """What needs a file is refused; torques go on, and can be disabled and enabled."""
     arm.enabled()
     pid = arm.node.process.pid if which == 'serving' else arm.torque_process().pid
-    kind, _ = SERVICES['set_payload']
+    kind = SERVICES['set_payload'].kind
     with limited(pid, resource.RLIMIT_NOFILE, free_descriptor(pid)):
         if which == 'serving':
             assert 'Too many open files' in arm.set(robot_description=str(ARM7)).reason
