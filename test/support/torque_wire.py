@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,12 @@ PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
 AGAIN = 5.0        # [s] without a reply until a request is sent again
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
+
+
+@cache
+def bundled_arm():
+    """Return the model of the arm."""
+    return Robot.from_urdf(ARM7, compile=False)
 
 
 class Heard(NamedTuple):
@@ -97,6 +104,7 @@ class Arm:
         self.sent = set()     # stamps of the joint states
         self.enables = []     # (asked, answered [ns], torque to start from)
         self.described, self.described_first = False, ''   # another robot since; model_id
+        self._gravity = None, None, None, None   # the last result, and for what it is
         self.rest()
 
     def close(self):
@@ -107,7 +115,7 @@ class Arm:
     def rest(self):
         """Set the measured state: at rest, all joints, now."""
         self.ahead, self.spoil, self.takeovers = 0, lambda message: None, 0
-        self.robot = Robot.from_urdf(ARM7, compile=False)
+        self.robot = bundled_arm()
         self.order, self.limit, self.slew = ORDER, dict(EFFORT), {}
         self.q, self.v, self.effort = REST.copy(), np.zeros(7), ()
 
@@ -327,7 +335,11 @@ class Arm:
 
     def gravity(self):
         """Return the torque that holds the robot, as it is published."""
-        return self.in_order(self.robot.gravity_torque(self.q))
+        robot, q, order, torque = self._gravity
+        if robot is not self.robot or order != self.order or (q != self.q).any():
+            torque = self.in_order(self.robot.gravity_torque(self.q))
+            self._gravity = self.robot, self.q.copy(), list(self.order), torque
+        return torque.copy()
 
     @property
     def last(self):

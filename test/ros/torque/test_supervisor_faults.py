@@ -153,7 +153,7 @@ def test_short_stops_of_the_torque_process_keep_the_contract(arm, pause):
     arm.check()
 
 
-CYCLES = int(os.environ.get('LIFECYCLE_CYCLES', 40))   # 1000 by hand: 3 minutes
+CYCLES = int(os.environ.get('LIFECYCLE_CYCLES', 20))   # 1000 by hand: 3 minutes
 
 
 def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
