@@ -34,7 +34,7 @@ def check_contract(arm):
 
 
 class _Message(NamedTuple):
-    """A message that is not described until a check has failed: that takes as long as the checks."""
+    """A message, described only where a check has failed: it takes as long as the checks."""
 
     number: int
     message: object
