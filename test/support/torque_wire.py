@@ -21,6 +21,7 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from dynamics_node.ros.parameters.declared import DEFAULTS, declared_name
+from dynamics_node.ros.services.table import SERVICES
 from support.remote_node import joint_state, wait_until
 from support.torque_contract import ROUNDING, check_change, check_contract
 from support.trajectories import trajectory
@@ -234,13 +235,19 @@ class Arm:
         self.node.publisher(JointTrajectory, 'dynamics_node/reference').publish(
             trajectory(names, [after], positions=[list(q)]))
 
-    def describe(self, text):
-        """Publish a robot description; return when the node has it, or has refused it."""
+    def describe(self, text, both=True):
+        """Publish a robot description; return when the node has it, or has refused it.
+
+        :param both: whether to wait until the torque process has it too.
+        """
         before = self.log()
         self.node.describe(text)
         self.described = True
         self.run_until(lambda: 'the robot is' in self.log()[len(before):]
                        or 'refused' in self.log()[len(before):], 'the description')
+        if both:   # the serving process replies to no request before
+            kind, _ = SERVICES['model_report']
+            self.ask(kind, 'model_report', kind.Request())
 
     def model_id(self):
         return self.node.call('model_report').model_id
