@@ -45,12 +45,7 @@ PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
 AGAIN = 5.0        # [s] without a reply until a request is sent again
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
-
-
-@cache
-def bundled_arm():
-    """Return the model of the arm."""
-    return Robot.from_urdf(ARM7, compile=False)
+bundled_arm = cache(lambda: Robot.from_urdf(ARM7, compile=False))
 
 
 class Heard(NamedTuple):
