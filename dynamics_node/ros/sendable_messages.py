@@ -5,18 +5,20 @@ sending it raises an exception or ends the process. An error message would repea
 in full.
 """
 
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from rclpy.impl.logging_severity import LoggingSeverity
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.service import Service
 
 from dynamics_node.errors import shortened
 from dynamics_node.ros.message_fields import message_fields
-from dynamics_node.ros.rclpy_internals import wrap_send_response
+from dynamics_node.ros.rclpy_internals import log_line, wrap_send_response
 
 LONGEST = 10_000  # characters of a message
 # Fields that are shortened. Other fields are not: names, reports, descriptions.
@@ -108,22 +110,22 @@ def _failure(response: Any) -> Any:
 
 
 class Log:
-    """The log of a node.
-
-    One method per severity: rclpy refuses another severity from the same line of code.
-    """
+    """The log of a node: each line names the line of code that has called one of the methods."""
 
     def __init__(self, logger: RcutilsLogger) -> None:
         self._logger = logger
 
     def info(self, text: str) -> None:
-        self._logger.info(sentence(text))
+        self._log(LoggingSeverity.INFO, text)
 
     def warning(self, text: str) -> None:
-        self._logger.warning(sentence(text))
+        self._log(LoggingSeverity.WARN, text)
 
     def error(self, text: str) -> None:
-        self._logger.error(sentence(text))
+        self._log(LoggingSeverity.ERROR, text)
 
     def fatal(self, text: str) -> None:
-        self._logger.fatal(sentence(text))
+        self._log(LoggingSeverity.FATAL, text)
+
+    def _log(self, severity: int, text: str) -> None:
+        log_line(self._logger, severity, sentence(text), sys._getframe(2))

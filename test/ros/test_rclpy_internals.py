@@ -4,23 +4,27 @@ import inspect
 import time
 from contextlib import nullcontext
 from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
+from rcl_interfaces.msg import Log as LogMessage  # noqa: E402
 from rclpy._rclpy_pybind11 import RCLError  # noqa: E402
 from rclpy.action import ActionServer  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.experimental import EventsExecutor  # noqa: E402
 from rclpy.lifecycle import LifecycleNode  # noqa: E402
+from rclpy.logging import LoggingSeverity  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rclpy.task import Future  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 from dynamics_node.ros import rclpy_internals  # noqa: E402
+from dynamics_node.ros.outgoing import Log  # noqa: E402
 
 AFTER_JAZZY = 8   # first major version of rclpy
 
@@ -142,6 +146,30 @@ def test_a_callback_receives_the_information_about_a_message(node, executor):
         assert each == list(range(each[0], each[0] + len(each)))
 
 
+def test_a_line_of_the_log_names_the_code_that_logs_it(node, capfd):
+    """On /rosout and in the terminal, unless the logger is set to a higher severity."""
+    heard, log = [], Log(node.get_logger())
+    node.create_subscription(LogMessage, '/rosout', heard.append, 10)
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    until = time.monotonic() + 20.0
+    while not heard and time.monotonic() < until:
+        log.warning('hot')
+        executor.spin_once(timeout_sec=0.05)
+    line = heard[0]
+    assert (line.msg, line.level, line.name) == ('hot', LogMessage.WARN, 'internals')
+    assert line.file == __file__
+    assert line.function == 'test_a_line_of_the_log_names_the_code_that_logs_it'
+    assert "log.warning('hot')" in Path(__file__).read_text().splitlines()[line.line - 1]
+    assert '[WARN]' in (err := capfd.readouterr().err) and '[internals]: hot' in err
+    node.get_logger().set_level(LoggingSeverity.ERROR)
+    log.warning('quiet')
+    log.error('loud')
+    err = capfd.readouterr().err
+    assert 'quiet' not in err and '[internals]: loud' in err
+    executor.shutdown()
+
+
 def test_a_silenced_entity_calls_and_sends_nothing(node):
     """Timers, subscriptions and services have the attributes that are replaced."""
     timer = node.create_timer(10.0, pytest.fail)
@@ -166,8 +194,6 @@ def test_an_action_server_has_the_methods_that_are_overridden():
 
 def test_no_other_module_uses_private_names_of_rclpy():
     """One file to look at when rclpy changes."""
-    from pathlib import Path
-
     import dynamics_node.ros
     private = ('_rclpy_pybind11', 'send_response =', '_service_change_state', 'take_message',
                '_send_result_response', 'subscription.handle')

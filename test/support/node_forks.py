@@ -4,6 +4,7 @@ A new interpreter would import rclpy, NumPy and the package for every process: t
 time that a node and its two processes for torques take to start and to end.
 """
 
+import ctypes
 import fcntl
 import gc
 import importlib
@@ -29,6 +30,8 @@ MODULES = ('dynamics_node.ros.main', 'dynamics_node.ros.torque.process_main',
            'dynamics_node.ros.torque.watchdog_main',
            'dynamics_node.ros.long_requests.worker_main',
            'dynamics_node.ros.identification.worker_process')
+LATER = 'dynamics_node.kernels.build', 'control_msgs.msg'   # imported when they are needed
+MIDDLEWARE = 'librmw_fastrtps_cpp.so'
 
 
 class _Request(NamedTuple):
@@ -239,11 +242,26 @@ def _report(process, reports, descriptors):
     os._exit(0)
 
 
+def _load_more():
+    """Load what nodes load after their start: type supports, the middleware, the compiler."""
+    for module in LATER:
+        with suppress(ImportError):   # control_msgs is not needed
+            importlib.import_module(module)
+    with suppress(OSError):   # another one is used
+        ctypes.CDLL(MIDDLEWARE)
+    for name, module in list(sys.modules.items()):
+        if name.endswith(('.msg', '.srv', '.action')):
+            for kind in vars(module).values():
+                if hasattr(kind, '__import_type_support__'):
+                    kind.__import_type_support__()
+
+
 def main():
     """Import the package, then fork. Argument: descriptor of the connection for requests."""
     del sys.path[0]   # the folder of this file
     for module in MODULES:
         importlib.import_module(module)
+    _load_more()
     # Those of LTTng, which rclpy loads, only wait for a tracer: the nodes need none.
     assert threading.active_count() == 1, 'a process with threads should not be forked'
     gc.freeze()   # a collection would write to the pages that all nodes share

@@ -1,6 +1,7 @@
 """Check torques on the wire against the contract of the gate."""
 
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def check_contract(arm):
         _sources([number for number, _ in arm.commands]), arm.commands)}
     unheard = _unheard(arm.heard, sources, commands)
     for k, one in enumerate(arm.heard):
-        where = f'message {k}: {one}'
+        where = _Message(k, one)
         assert one.names == arm.order and one.effort.shape == limit.shape, where
         assert np.isfinite(one.effort).all(), where
         assert (np.abs(one.effort) <= limit).all(), where
@@ -30,6 +31,16 @@ def check_contract(arm):
         starts = [(asked, start) for asked, answered, start in arm.enables
                   if asked <= one.sent and not (k and answered < arm.heard[k - 1].sent)]
         arm.check_change(k, slew, age, starts, sources[k], where)
+
+
+class _Message(NamedTuple):
+    """A message, described only where a check has failed: it takes as long as the checks."""
+
+    number: int
+    message: object
+
+    def __str__(self):
+        return f'message {self.number}: {self.message}'
 
 
 def _unheard(heard, sources, commands):

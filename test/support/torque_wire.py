@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from dynamics_node import Robot
 from dynamics_node.example_robots import ARM7
 from dynamics_node.ros import convert
 from dynamics_node.ros.parameters.declared import DEFAULTS, declared_name
+from dynamics_node.ros.services.table import SERVICES
 from support.remote_node import joint_state, wait_until
 from support.torque_contract import ROUNDING, check_change, check_contract
 from support.trajectories import trajectory
@@ -43,6 +45,7 @@ PATIENCE = 60.0    # [s] a deadline for a loaded machine, not a measurement
 AGAIN = 5.0        # [s] without a reply until a request is sent again
 DEEP = QoSProfile(depth=20000)   # reliable: what is published is heard, all of it
 REST = np.array([0.3, 0.5, -0.4, 0.9, 0.2, -0.6, 0.1])   # a pose that needs torque
+bundled_arm = cache(lambda: Robot.from_urdf(ARM7, compile=False))
 
 
 class Heard(NamedTuple):
@@ -97,6 +100,7 @@ class Arm:
         self.sent = set()     # stamps of the joint states
         self.enables = []     # (asked, answered [ns], torque to start from)
         self.described, self.described_first = False, ''   # another robot since; model_id
+        self._gravity = None, None, None, None   # the last result, and for what it is
         self.rest()
 
     def close(self):
@@ -107,7 +111,7 @@ class Arm:
     def rest(self):
         """Set the measured state: at rest, all joints, now."""
         self.ahead, self.spoil, self.takeovers = 0, lambda message: None, 0
-        self.robot = Robot.from_urdf(ARM7, compile=False)
+        self.robot = bundled_arm()
         self.order, self.limit, self.slew = ORDER, dict(EFFORT), {}
         self.q, self.v, self.effort = REST.copy(), np.zeros(7), ()
 
@@ -226,13 +230,19 @@ class Arm:
         self.node.publisher(JointTrajectory, 'dynamics_node/reference').publish(
             trajectory(names, [after], positions=[list(q)]))
 
-    def describe(self, text):
-        """Publish a robot description; return when the node has it, or has refused it."""
+    def describe(self, text, both=True):
+        """Publish a robot description; return when the node has it, or has refused it.
+
+        :param both: whether to wait until the torque process has it too.
+        """
         before = self.log()
         self.node.describe(text)
         self.described = True
         self.run_until(lambda: 'the robot is' in self.log()[len(before):]
                        or 'refused' in self.log()[len(before):], 'the description')
+        if both:   # the serving process replies to no request before
+            kind, _ = SERVICES['model_report']
+            self.ask(kind, 'model_report', kind.Request())
 
     def model_id(self):
         return self.node.call('model_report').model_id
@@ -327,7 +337,11 @@ class Arm:
 
     def gravity(self):
         """Return the torque that holds the robot, as it is published."""
-        return self.in_order(self.robot.gravity_torque(self.q))
+        robot, q, order, torque = self._gravity
+        if robot is not self.robot or order != self.order or (q != self.q).any():
+            torque = self.in_order(self.robot.gravity_torque(self.q))
+            self._gravity = self.robot, self.q.copy(), list(self.order), torque
+        return torque.copy()
 
     @property
     def last(self):

@@ -14,7 +14,7 @@ pytest.importorskip('mujoco', reason='the arm is simulated by mujoco (requiremen
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures('forked_loops')]
 
 SIM = EXAMPLES / 'sim'
-RATE = 250.0               # [Hz]
+RATE = 125.0               # [Hz]
 LEAD = 0.8                 # [s] from enable to the motion
 BETTER = 10.0              # times smaller errors of the torque that another motion needs
 TRACKS_BETTER = 5.0        # times smaller tracking error

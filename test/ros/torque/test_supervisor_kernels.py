@@ -5,6 +5,7 @@ Every message on the wire is checked, see support/torque_wire.py.
 
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from geometry_msgs.msg import Inertia
@@ -79,9 +80,11 @@ def test_a_kernel_cache_that_cannot_be_written_does_not_prevent_torques(compiled
 
 
 @pytest.mark.parametrize('name', CACHE_FAULTS)
-def test_a_kernel_cache_that_is_lost_does_not_change_torques(compiled, tmp_path, name):
+def test_a_kernel_cache_that_is_lost_does_not_change_torques(compiled, kernel_cache, tmp_path,
+                                                             name):
     """While torques are enabled; then before the next configure, and between it and enable."""
-    arm, cache = compiled(tmp_path / 'cache'), tmp_path / 'cache'
+    cache = Path(shutil.copytree(kernel_cache, tmp_path / 'cache'))
+    arm = compiled(cache)
     arm.prepared().enabled()
     CACHE_FAULTS[name](cache)
     assert payload(arm, 1.0).success

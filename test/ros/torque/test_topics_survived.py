@@ -276,7 +276,7 @@ def test_a_full_link_to_the_torque_process_keeps_the_contract(arm):
     arm.enabled()
     process = arm.torque_process()
     with stopped(process.pid):
-        arm.describe(chain(*[(f'joint_{k}', 'continuous') for k in range(MANY)]))
+        arm.describe(chain(*[(f'joint_{k}', 'continuous') for k in range(MANY)]), both=False)
     arm.until_fault('')   # another robot, or old joint states
     heard = []
     while len(heard) < 2 or heard[-1] > heard[-2]:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 LOAD = Path(__file__).resolve().parents[3] / 'benchmark' / 'torque_under_load.py'
 CLIENTS = ('services', 'batches', 'new kernels', 'files')
-STEPS = 400
+STEPS = 200
 SOME = 10           # requests
 PATIENCE = 180.0    # [s] for the clients to start, and for requests beside a busy machine
 RELIABLE = 'qos_overrides./joint_states.subscription.reliability:=reliable'   # none may get lost
