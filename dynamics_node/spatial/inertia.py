@@ -9,6 +9,8 @@ from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.solve import symmetric
 
+_ONE = np.eye(3)
+
 
 class Inertia(NamedTuple):
     """The inertia of a rigid body about the origin of its frame (Kim 2012, eq. 20-22).
@@ -49,7 +51,7 @@ class Inertia(NamedTuple):
     @property
     def second_moment(self) -> np.ndarray:
         """The integral of r r' dm = tr(I)/2 1 - I, (3, 3) [kg m^2]."""
-        return 0.5 * np.trace(self.tensor) * np.eye(3) - self.tensor
+        return 0.5 * self.tensor.trace() * _ONE - self.tensor
 
     @property
     def com(self) -> np.ndarray:
