@@ -8,7 +8,6 @@ from dynamics_node.control.pose_coordinates import PoseMotion, stepped
 from dynamics_node.control.task_reference import task_reference
 from dynamics_node.spatial import so3
 
-
 _best_frames = {}   # of the states of random trees, which hundreds of tests begin with
 
 
