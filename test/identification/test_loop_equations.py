@@ -4,10 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from support.moving_mechanisms import mechanism, other_mechanism
+from support.moving_mechanisms import loop_motion, mechanism, other_mechanism
 from support.tolerances import SOLVED
 
-from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.identifiable_parameters import base_parameters, random_regressors
 from dynamics_node.identification.loop_equations import loop_torques, project, row_regressor
@@ -38,7 +37,7 @@ def named(case):
 def states_of(case):
     """Return (robot, LoopMotion, Motion of random states)."""
     robot = mechanism(*case)
-    loops = LoopMotion(robot)
+    loops = loop_motion(robot)
     return robot, loops, loops.random_states(np.random.default_rng(3), COUNT)
 
 
