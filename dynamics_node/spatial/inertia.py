@@ -8,6 +8,15 @@ from numpy.typing import ArrayLike
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.solve import symmetric
+from dynamics_node.spatial.triples import (
+    cross,
+    difference,
+    halves,
+    joined,
+    scaled,
+    times,
+    total,
+)
 
 _ONE = np.eye(3)
 
@@ -29,6 +38,10 @@ class Inertia(NamedTuple):
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         """Return the momentum L = I V of the twist V, (6,) or column by column (6, k) (eq. 23)."""
+        if V.size == 6:
+            w, v, tensor, moment = *halves(V), self.tensor.tolist(), self.moment.tolist()
+            return joined(V, total(times(tensor, w), cross(moment, v)),
+                          difference(scaled(self.mass, v), cross(moment, w)))
         w, v = V[:3], V[3:]
         return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
                                self.mass * v - so3.cross(self.moment, w)])
@@ -92,6 +105,9 @@ class BlockInertia(NamedTuple):
         return BlockInertia(*(mine - its for mine, its in zip(self, other)))
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
+        if V.size == 6:
+            (w, v), (A, B, C, D) = halves(V), [block.tolist() for block in self]
+            return joined(V, total(times(A, w), times(B, v)), total(times(C, w), times(D, v)))
         w, v = V[:3], V[3:]
         return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
 

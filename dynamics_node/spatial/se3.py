@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.triples import cross, difference, halves, joined, times, total
 
 
 class Pose(NamedTuple):
@@ -55,9 +56,9 @@ def right_angles_exact(R: np.ndarray) -> np.ndarray:
 def Ad(T: Pose, V: np.ndarray) -> np.ndarray:
     """Return Ad_T V: the twist in A of a twist given in B (eq. 6, 7)."""
     if V.size == 6:
-        w, v, R, p = *_halves(V), T.R.tolist(), T.p.tolist()
-        w = _times(R, w)
-        return _joined(V, w, _sum(_times(R, v), _cross(p, w)))
+        w, v, R, p = *halves(V), T.R.tolist(), T.p.tolist()
+        w = times(R, w)
+        return joined(V, w, total(times(R, v), cross(p, w)))
     w = T.R @ V[:3]
     return np.concatenate([w, T.R @ V[3:] + so3.cross(T.p, w)])
 
@@ -65,17 +66,17 @@ def Ad(T: Pose, V: np.ndarray) -> np.ndarray:
 def Ad_inv(T: Pose, V: np.ndarray) -> np.ndarray:
     """Return Ad_{T^-1} V: the twist in B of a twist given in A."""
     if V.size == 6:
-        w, v, R_inv, p = *_halves(V), T.R.T.tolist(), T.p.tolist()
-        return _joined(V, _times(R_inv, w), _times(R_inv, _difference(v, _cross(p, w))))
+        w, v, R_inv, p = *halves(V), T.R.T.tolist(), T.p.tolist()
+        return joined(V, times(R_inv, w), times(R_inv, difference(v, cross(p, w))))
     return np.concatenate([T.R.T @ V[:3], T.R.T @ (V[3:] - so3.cross(T.p, V[:3]))])
 
 
 def Ad_inv_dual(T: Pose, F: np.ndarray) -> np.ndarray:
     """Return Ad*_{T^-1} F: the wrench in A of a wrench given in B (eq. 8, 13)."""
     if F.size == 6:
-        m, f, R, p = *_halves(F), T.R.tolist(), T.p.tolist()
-        f = _times(R, f)
-        return _joined(F, _sum(_times(R, m), _cross(p, f)), f)
+        m, f, R, p = *halves(F), T.R.tolist(), T.p.tolist()
+        f = times(R, f)
+        return joined(F, total(times(R, m), cross(p, f)), f)
     f = T.R @ F[3:]
     return np.concatenate([T.R @ F[:3] + so3.cross(T.p, f), f])
 
@@ -83,9 +84,9 @@ def Ad_inv_dual(T: Pose, F: np.ndarray) -> np.ndarray:
 def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return ad_V X, the Lie bracket of two twists (eq. 27)."""
     if V.size == X.size == 6:
-        (w, v), (x, y) = _halves(V), _halves(X)
+        (w, v), (x, y) = halves(V), halves(X)
         like = V if V.ndim > X.ndim else X
-        return _joined(like, _cross(w, x), _sum(_cross(v, x), _cross(w, y)))
+        return joined(like, cross(w, x), total(cross(v, x), cross(w, y)))
     w, v, x = V[:3], V[3:], X[:3]
     return np.concatenate([so3.cross(w, x), so3.cross(v, x) + so3.cross(w, X[3:])])
 
@@ -93,41 +94,11 @@ def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
 def ad_dual(V: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Return ad*_V F (eq. 29), the dual: F . ad_V X = X . ad*_V F."""
     if V.size == F.size == 6:
-        (w, v), (m, f) = _halves(V), _halves(F)
+        (w, v), (m, f) = halves(V), halves(F)
         like = V if V.ndim > F.ndim else F
-        return -_joined(like, _sum(_cross(w, m), _cross(v, f)), _cross(w, f))
+        return -joined(like, total(cross(w, m), cross(v, f)), cross(w, f))
     w, v, f = V[:3], V[3:], F[3:]
     return -np.concatenate([so3.cross(w, F[:3]) + so3.cross(v, f), so3.cross(w, f)])
-
-
-# A single twist or wrench as lists of numbers: arrays of three take three times as long.
-
-def _halves(V):
-    entries = V.ravel().tolist()
-    return entries[:3], entries[3:]
-
-
-def _joined(like, x, y):
-    joined = np.array(x + y)
-    return joined if like.ndim == 1 else joined.reshape(6, 1)
-
-
-def _times(R, x):
-    a, b, c = x
-    return [row[0] * a + row[1] * b + row[2] * c for row in R]
-
-
-def _cross(a, b):
-    (a0, a1, a2), (b0, b1, b2) = a, b
-    return [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
-
-
-def _sum(x, y):
-    return [x[0] + y[0], x[1] + y[1], x[2] + y[2]]
-
-
-def _difference(x, y):
-    return [x[0] - y[0], x[1] - y[1], x[2] - y[2]]
 
 
 def exp(V: np.ndarray) -> Pose:
