@@ -42,9 +42,9 @@ class Inertia(NamedTuple):
             w, v, tensor, moment = *halves(V), self.tensor.tolist(), self.moment.tolist()
             return joined(V, total(times(tensor, w), cross(moment, v)),
                           difference(scaled(self.mass, v), cross(moment, w)))
-        w, v = V[:3], V[3:]
-        return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
-                               self.mass * v - so3.cross(self.moment, w)])
+        turns, slides = V[:3], V[3:]
+        return np.concatenate([self.tensor @ turns + so3.cross(self.moment, slides),
+                               self.mass * slides - so3.cross(self.moment, turns)])
 
     def seen_from(self, T: Pose) -> 'Inertia':
         """Return the inertia in frame A of a body given in frame B, T the pose of B in A (eq. 21).
@@ -108,8 +108,8 @@ class BlockInertia(NamedTuple):
         if V.size == 6:
             (w, v), (A, B, C, D) = halves(V), [block.tolist() for block in self]
             return joined(V, total(times(A, w), times(B, v)), total(times(C, w), times(D, v)))
-        w, v = V[:3], V[3:]
-        return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
+        turns, slides = V[:3], V[3:]
+        return np.concatenate([self.A @ turns + self.B @ slides, self.C @ turns + self.D @ slides])
 
     @property
     def T(self) -> 'BlockInertia':

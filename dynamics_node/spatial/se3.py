@@ -59,8 +59,8 @@ def Ad(T: Pose, V: np.ndarray) -> np.ndarray:
         w, v, R, p = *halves(V), T.R.tolist(), T.p.tolist()
         w = times(R, w)
         return joined(V, w, total(times(R, v), cross(p, w)))
-    w = T.R @ V[:3]
-    return np.concatenate([w, T.R @ V[3:] + so3.cross(T.p, w)])
+    turned = T.R @ V[:3]
+    return np.concatenate([turned, T.R @ V[3:] + so3.cross(T.p, turned)])
 
 
 def Ad_inv(T: Pose, V: np.ndarray) -> np.ndarray:
@@ -77,8 +77,8 @@ def Ad_inv_dual(T: Pose, F: np.ndarray) -> np.ndarray:
         m, f, R, p = *halves(F), T.R.tolist(), T.p.tolist()
         f = times(R, f)
         return joined(F, total(times(R, m), cross(p, f)), f)
-    f = T.R @ F[3:]
-    return np.concatenate([T.R @ F[:3] + so3.cross(T.p, f), f])
+    turned = T.R @ F[3:]
+    return np.concatenate([T.R @ F[:3] + so3.cross(T.p, turned), turned])
 
 
 def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
@@ -87,8 +87,9 @@ def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
         (w, v), (x, y) = halves(V), halves(X)
         like = V if V.ndim > X.ndim else X
         return joined(like, cross(w, x), total(cross(v, x), cross(w, y)))
-    w, v, x = V[:3], V[3:], X[:3]
-    return np.concatenate([so3.cross(w, x), so3.cross(v, x) + so3.cross(w, X[3:])])
+    turn, turned = V[:3], X[:3]
+    return np.concatenate([so3.cross(turn, turned),
+                           so3.cross(V[3:], turned) + so3.cross(turn, X[3:])])
 
 
 def ad_dual(V: np.ndarray, F: np.ndarray) -> np.ndarray:
@@ -97,8 +98,9 @@ def ad_dual(V: np.ndarray, F: np.ndarray) -> np.ndarray:
         (w, v), (m, f) = halves(V), halves(F)
         like = V if V.ndim > F.ndim else F
         return -joined(like, total(cross(w, m), cross(v, f)), cross(w, f))
-    w, v, f = V[:3], V[3:], F[3:]
-    return -np.concatenate([so3.cross(w, F[:3]) + so3.cross(v, f), so3.cross(w, f)])
+    turn, force = V[:3], F[3:]
+    return -np.concatenate([so3.cross(turn, F[:3]) + so3.cross(V[3:], force),
+                            so3.cross(turn, force)])
 
 
 def exp(V: np.ndarray) -> Pose:
