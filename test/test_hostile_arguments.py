@@ -4,7 +4,7 @@ import pytest
 from support.hostile_values import escapes
 from support.public_surface import REFUSED, callables, unlisted
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
 
 CALLABLES = callables()
 SKIPPED = {

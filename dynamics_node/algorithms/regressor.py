@@ -46,13 +46,13 @@ def body_regressor(motion: BodyMotion) -> np.ndarray:
     """
     w, alpha, U, acc = motion
     tensor = times_tensor(alpha) + skew(w) @ times_tensor(w)
-    return np.vstack([np.column_stack([np.zeros(3), -skew(acc), tensor]),
-                      np.column_stack([acc, U, np.zeros((3, 6))])])
+    return np.concatenate([np.concatenate([np.zeros((3, 1)), -skew(acc), tensor], axis=1),
+                           np.concatenate([acc[:, None], U, np.zeros((3, 6))], axis=1)])
 
 
 def times_tensor(x: np.ndarray) -> np.ndarray:
     """Return the matrix with I x = [.] (Ixx, Ixy, Iyy, Ixz, Iyz, Izz), (3, 6)."""
-    x, y, z = x
+    x, y, z = x.tolist()
     return np.array([[x, y, 0.0, z, 0.0, 0.0],
                      [0.0, x, y, 0.0, z, 0.0],
                      [0.0, 0.0, 0.0, x, y, z]])

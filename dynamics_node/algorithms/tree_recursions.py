@@ -32,21 +32,24 @@ def joints_at(model: Model, q: np.ndarray) -> tuple[list[Pose], list[np.ndarray]
     """Return the lists (T, S): pose in the parent and subspace of every body's joint."""
     T, S = [], []
     for body in model.bodies:
-        q_i = joint_coordinates(body, q)
+        q_i, S_i = joint_coordinates(body, q), body.joint.subspace
         T.append(body.placement @ body.joint.pose(q_i))
-        S.append(body.ratio * body.joint.subspace(q_i))
+        S.append(S_i(q_i) if body.ratio == 1.0 else body.ratio * S_i(q_i))
     return T, S
 
 
 def subspace_rate(body: Body, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return dS_i/dt, component by component in the body's frame, (6, n_i)."""
+    if body.joint.subspace_is_constant:
+        return np.zeros((6, body.joint.nv))
     return body.ratio * body.joint.subspace_rate(joint_coordinates(body, q),
                                                  body.ratio * v[body.v])
 
 
 def joint_coordinates(body: Body, q: np.ndarray) -> np.ndarray:
     """Return the coordinates of a body's joint; a mimic joint's are those of its master, scaled."""
-    return body.ratio * q[body.q] + body.offset
+    q_i = q[body.q]
+    return q_i if body.ratio == 1.0 and body.offset == 0.0 else body.ratio * q_i + body.offset
 
 
 def forward_recursion(model: Model, q: np.ndarray, v: np.ndarray) -> ForwardRecursion:
@@ -89,19 +92,19 @@ def joint_forces(model: Model, T: list[Pose], S: list[np.ndarray],
     for i in reversed(range(len(model.bodies))):
         body = model.bodies[i]
         F[body.parent] = F[body.parent] + Ad_inv_dual(T[i], F[i])
-        add_entries(tau, body.v, S[i].T @ F[i])
+        add_entries(tau, body.v, (S[i].T @ F[i]).tolist())
     return np.array(tau)
 
 
 def add_entries(entries: list, where: slice, values: Iterable[Number]) -> None:
     """Add values to some entries of a list: mimic joints share the entry of their coordinate."""
-    for k, value in zip(range(where.start, where.stop), values):
+    for k, value in enumerate(values, where.start):
         entries[k] = entries[k] + value
 
 
-def add_block(matrix: list, rows: slice, columns: slice, block: Iterable[Iterable[Number]]) -> None:
+def add_block(matrix: list, rows: slice, columns: slice, block: np.ndarray) -> None:
     """Add a block to a matrix of nested lists: mimic joints share rows and columns."""
-    for r, row in zip(range(rows.start, rows.stop), block):
+    for r, row in enumerate(block.tolist(), rows.start):
         add_entries(matrix[r], columns, row)
 
 

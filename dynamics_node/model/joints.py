@@ -3,7 +3,7 @@
 A joint maps its coordinates q_i to the pose T(q_i) of the child in the joint frame, and its
 velocity v_i to the child's relative twist S(q_i) v_i, in the child's frame (Kim 2012, eq. 37).
 S is 6 x n_i and may depend on q_i: `subspace_rate` is dS/dt, `subspace_rate_derivative` the
-derivative of dS/dt along dq_i at constant v_i.
+derivative of dS/dt along dq_i at constant v_i; both are zero where `subspace_is_constant`.
 A new joint type is one class here and one row in KINDS.
 """
 
@@ -24,6 +24,7 @@ class OneAxis:
     """A joint of one axis; matrices that depend on the axis alone are computed once."""
 
     axis: np.ndarray
+    subspace_is_constant = True
 
     def __getstate__(self) -> dict[str, np.ndarray]:
         """Return the axis alone: the names of cached kernels are digests of pickled joints."""
@@ -93,6 +94,7 @@ class Planar:
 
     axis: np.ndarray
     nq = nv = 3
+    subspace_is_constant = False
 
     def plane(self) -> np.ndarray:
         """Return the two unit vectors that span the plane, as columns (3, 2)."""
@@ -137,6 +139,7 @@ class Floating:
 
     nq = 7
     nv = 6
+    subspace_is_constant = True
 
     def pose(self, q: np.ndarray) -> Pose:
         return Pose(so3.from_quaternion(q[3:]), q[:3])

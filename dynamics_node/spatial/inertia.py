@@ -8,6 +8,17 @@ from numpy.typing import ArrayLike
 from dynamics_node.spatial import so3
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.solve import symmetric
+from dynamics_node.spatial.triples import (
+    cross,
+    difference,
+    halves,
+    joined,
+    scaled,
+    times,
+    total,
+)
+
+_ONE = np.eye(3)
 
 
 class Inertia(NamedTuple):
@@ -27,9 +38,13 @@ class Inertia(NamedTuple):
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
         """Return the momentum L = I V of the twist V, (6,) or column by column (6, k) (eq. 23)."""
-        w, v = V[:3], V[3:]
-        return np.concatenate([self.tensor @ w + so3.cross(self.moment, v),
-                               self.mass * v - so3.cross(self.moment, w)])
+        if V.size == 6:
+            w, v, tensor, moment = *halves(V), self.tensor.tolist(), self.moment.tolist()
+            return joined(V, total(times(tensor, w), cross(moment, v)),
+                          difference(scaled(self.mass, v), cross(moment, w)))
+        turns, slides = V[:3], V[3:]
+        return np.concatenate([self.tensor @ turns + so3.cross(self.moment, slides),
+                               self.mass * slides - so3.cross(self.moment, turns)])
 
     def seen_from(self, T: Pose) -> 'Inertia':
         """Return the inertia in frame A of a body given in frame B, T the pose of B in A (eq. 21).
@@ -49,7 +64,7 @@ class Inertia(NamedTuple):
     @property
     def second_moment(self) -> np.ndarray:
         """The integral of r r' dm = tr(I)/2 1 - I, (3, 3) [kg m^2]."""
-        return 0.5 * np.trace(self.tensor) * np.eye(3) - self.tensor
+        return 0.5 * self.tensor.trace() * _ONE - self.tensor
 
     @property
     def com(self) -> np.ndarray:
@@ -90,8 +105,11 @@ class BlockInertia(NamedTuple):
         return BlockInertia(*(mine - its for mine, its in zip(self, other)))
 
     def __matmul__(self, V: np.ndarray) -> np.ndarray:
-        w, v = V[:3], V[3:]
-        return np.concatenate([self.A @ w + self.B @ v, self.C @ w + self.D @ v])
+        if V.size == 6:
+            (w, v), (A, B, C, D) = halves(V), [block.tolist() for block in self]
+            return joined(V, total(times(A, w), times(B, v)), total(times(C, w), times(D, v)))
+        turns, slides = V[:3], V[3:]
+        return np.concatenate([self.A @ turns + self.B @ slides, self.C @ turns + self.D @ slides])
 
     @property
     def T(self) -> 'BlockInertia':

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dynamics_node.spatial import so3
+from dynamics_node.spatial.triples import cross, difference, halves, joined, times, total
 
 
 class Pose(NamedTuple):
@@ -54,31 +55,52 @@ def right_angles_exact(R: np.ndarray) -> np.ndarray:
 
 def Ad(T: Pose, V: np.ndarray) -> np.ndarray:
     """Return Ad_T V: the twist in A of a twist given in B (eq. 6, 7)."""
-    w = T.R @ V[:3]
-    return np.concatenate([w, T.R @ V[3:] + so3.cross(T.p, w)])
+    if V.size == 6:
+        w, v, R, p = *halves(V), T.R.tolist(), T.p.tolist()
+        w = times(R, w)
+        return joined(V, w, total(times(R, v), cross(p, w)))
+    turned = T.R @ V[:3]
+    return np.concatenate([turned, T.R @ V[3:] + so3.cross(T.p, turned)])
 
 
 def Ad_inv(T: Pose, V: np.ndarray) -> np.ndarray:
     """Return Ad_{T^-1} V: the twist in B of a twist given in A."""
+    if V.size == 6:
+        w, v, R_inv, p = *halves(V), T.R.T.tolist(), T.p.tolist()
+        return joined(V, times(R_inv, w), times(R_inv, difference(v, cross(p, w))))
     return np.concatenate([T.R.T @ V[:3], T.R.T @ (V[3:] - so3.cross(T.p, V[:3]))])
 
 
 def Ad_inv_dual(T: Pose, F: np.ndarray) -> np.ndarray:
     """Return Ad*_{T^-1} F: the wrench in A of a wrench given in B (eq. 8, 13)."""
-    f = T.R @ F[3:]
-    return np.concatenate([T.R @ F[:3] + so3.cross(T.p, f), f])
+    if F.size == 6:
+        m, f, R, p = *halves(F), T.R.tolist(), T.p.tolist()
+        f = times(R, f)
+        return joined(F, total(times(R, m), cross(p, f)), f)
+    turned = T.R @ F[3:]
+    return np.concatenate([T.R @ F[:3] + so3.cross(T.p, turned), turned])
 
 
 def ad(V: np.ndarray, X: np.ndarray) -> np.ndarray:
     """Return ad_V X, the Lie bracket of two twists (eq. 27)."""
-    w, v = V[:3], V[3:]
-    return np.concatenate([so3.cross(w, X[:3]), so3.cross(v, X[:3]) + so3.cross(w, X[3:])])
+    if V.size == X.size == 6:
+        (w, v), (x, y) = halves(V), halves(X)
+        like = V if V.ndim > X.ndim else X
+        return joined(like, cross(w, x), total(cross(v, x), cross(w, y)))
+    turn, turned = V[:3], X[:3]
+    return np.concatenate([so3.cross(turn, turned),
+                           so3.cross(V[3:], turned) + so3.cross(turn, X[3:])])
 
 
 def ad_dual(V: np.ndarray, F: np.ndarray) -> np.ndarray:
     """Return ad*_V F (eq. 29), the dual: F . ad_V X = X . ad*_V F."""
-    w, v = V[:3], V[3:]
-    return -np.concatenate([so3.cross(w, F[:3]) + so3.cross(v, F[3:]), so3.cross(w, F[3:])])
+    if V.size == F.size == 6:
+        (w, v), (m, f) = halves(V), halves(F)
+        like = V if V.ndim > F.ndim else F
+        return -joined(like, total(cross(w, m), cross(v, f)), cross(w, f))
+    turn, force = V[:3], F[3:]
+    return -np.concatenate([so3.cross(turn, F[:3]) + so3.cross(V[3:], force),
+                            so3.cross(turn, force)])
 
 
 def exp(V: np.ndarray) -> Pose:

@@ -21,14 +21,20 @@ def skew(a: np.ndarray) -> np.ndarray:
 
 def unskew(A: np.ndarray) -> np.ndarray:
     """Return the vector a with [a] = (A - A')/2."""
-    return 0.5 * np.array([A[2, 1] - A[1, 2], A[0, 2] - A[2, 0], A[1, 0] - A[0, 1]])
+    (_, xy, xz), (yx, _, yz), (zx, zy, _) = A.tolist()
+    return 0.5 * np.array([zy - yz, xz - zx, yx - xy])
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a x b for vectors of floats or symbols, (3,) or (3, k) (np.cross: slow on objects)."""
+    if a.ndim == b.ndim == 1:
+        (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
+        return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+    if a.size != b.size and a.dtype == b.dtype == float:  # one matrix product, on plain numbers
+        return skew(a) @ b if a.size == 3 else skew(b).T @ a
     (a0, a1, a2), (b0, b1, b2) = _entries(a), _entries(b)
     product = np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
-    return product if a.ndim == b.ndim == 1 or product.ndim == 2 else product[:, None]
+    return product if product.ndim == 2 else product[:, None]
 
 
 def _entries(a: np.ndarray) -> Iterable:

@@ -16,12 +16,14 @@ def factor(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     L = np.eye(n).astype(A.dtype)
     for k in range(n - 1, 0, -1):
         L[k, :k] = A[k, :k] / A[k, k]
-        A[:k, :k] = A[:k, :k] - np.outer(L[k, :k], A[k, :k])
+        A[:k, :k] = A[:k, :k] - L[k, :k, None] * A[k, :k]
     return L, np.diag(A)
 
 
 def solve_factored(L: np.ndarray, d: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return X with L' diag(d) L X = B, B (n,) or (n, k)."""
+    if len(d) == 1:
+        return B / d
     return second_half(L, d, first_half(L, B))
 
 
@@ -42,7 +44,7 @@ def second_half(L: np.ndarray, d: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 
 def _times(a: np.ndarray, row: np.ndarray) -> np.ndarray:
-    return a * row if np.ndim(row) == 0 else np.outer(a, row)
+    return a * row if np.ndim(row) == 0 else a[:, None] * row
 
 
 def symmetric(A: np.ndarray) -> np.ndarray:
@@ -52,6 +54,8 @@ def symmetric(A: np.ndarray) -> np.ndarray:
     """
     if A.shape == (len(A), 1) and len(A) > 1:
         return A[0, 0].mirrored(A)
+    if len(A) == 1:
+        return A
     return np.where(_lower(len(A)), A.T, A)
 
 

@@ -100,8 +100,11 @@ def test_a_floating_base(kernels, tmp_path):
 
 @pytest.mark.parametrize('example', ROBOTS, ids=str)
 def test_real_robots(example, tmp_path):
-    """With mimic joints, floating bases, planar joints: as robot.rollouts, to the bit."""
-    robot = Robot.from_urdf(example.urdf, base=example.base, friction=False)
+    """With mimic joints, floating bases, planar joints: as robot.rollouts, to the bit.
+
+    Two states are not worth the compilation of 35 robots.
+    """
+    robot = Robot.from_urdf(example.urdf, base=example.base, friction=False, compile=False)
     q, v, torque = states(robot, 2)
     torque = torque[:, :1]
     write(tmp_path / 'a.parquet', q, v, torque)

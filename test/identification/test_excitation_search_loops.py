@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import yaml
-from support.moving_mechanisms import Moved, mechanism, raw
+from support.moving_mechanisms import Moved, loop_motion, mechanism, raw
 
 from dynamics_node import DynamicsError
-from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.excitation_limits import Box
 from dynamics_node.identification.excitation_search import ExcitationSettings, excitation
 from dynamics_node.identification.loop_equations import project
@@ -31,7 +30,7 @@ def found(robot):
 
 def test_the_loops_and_every_limit_are_kept(robot, found):
     """Positions, velocities and accelerations of all joints, the motors' torques, a box."""
-    motion, loops = found.trajectory, LoopMotion(robot)
+    motion, loops = found.trajectory, loop_motion(robot)
     assert motion.joint_names == ('left_shoulder', 'right_shoulder')
     where, v, a = motion.sample(np.linspace(0.0, motion.period, DENSELY))
     q = loops.follow(where, loops.walk_to(loops.home, where[0])[0])
@@ -54,7 +53,7 @@ def test_the_loops_and_every_limit_are_kept(robot, found):
 def test_a_mechanism_that_follows_it_gives_a_good_recording(robot, found):
     """The data pass all checks; the YAML names the motors."""
     time, where, v, a = sample_trajectory(found.trajectory, 100.0, 2)
-    loops = LoopMotion(robot)
+    loops = loop_motion(robot)
     q = loops.follow(where, loops.walk_to(loops.home, where[0])[0])
     q, v, a, _, _ = loops.motion(q, v, a)
     tau = np.zeros_like(v)

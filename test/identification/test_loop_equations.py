@@ -4,10 +4,9 @@ import functools
 
 import numpy as np
 import pytest
-from support.moving_mechanisms import mechanism, other_mechanism
+from support.moving_mechanisms import loop_motion, mechanism, other_mechanism
 from support.tolerances import SOLVED
 
-from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.example_robots import MECHANISMS
 from dynamics_node.identification.identifiable_parameters import base_parameters, random_regressors
 from dynamics_node.identification.loop_equations import loop_torques, project, row_regressor
@@ -38,8 +37,16 @@ def named(case):
 def states_of(case):
     """Return (robot, LoopMotion, Motion of random states)."""
     robot = mechanism(*case)
-    loops = LoopMotion(robot)
+    loops = loop_motion(robot)
     return robot, loops, loops.random_states(np.random.default_rng(3), COUNT)
+
+
+@functools.cache
+def base_of(case):
+    """Return (ParameterLayout, BaseParameters)."""
+    robot, loops, _ = states_of(case)
+    layout = parameter_layout(robot)
+    return layout, base_parameters(robot, layout, loops=loops)
 
 
 @pytest.fixture(params=PASSIVE, ids=named)
@@ -49,7 +56,7 @@ def looped(request):
 
 @pytest.fixture(params=SMALL, ids=named)
 def small(request):
-    return states_of(request.param)
+    return *states_of(request.param), *base_of(request.param)
 
 
 def close(x, y):
@@ -87,9 +94,7 @@ def test_power_of_the_rows_is_the_power_of_all_joints(looped):
 
 def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
     """Y = Y_b G at states that were not sampled; passive joints have no armature and offset."""
-    robot, loops, motion = small
-    layout = parameter_layout(robot)
-    base = base_parameters(robot, layout, loops=loops)
+    robot, loops, motion, layout, base = small
     Y = row_regressor(robot, layout, loops, *motion[:3])
     Y[..., layout.known] = 0.0
     assert close(Y[..., base.kept] @ base.grouping, Y)
@@ -100,9 +105,7 @@ def test_every_motion_is_explained_by_the_columns_that_are_kept(small):
 
 def test_the_number_of_base_parameters_is_the_rank_at_other_states(small):
     """By singular values, with a gap of six orders."""
-    robot, loops, _ = small
-    layout = parameter_layout(robot)
-    base = base_parameters(robot, layout, loops=loops)
+    robot, loops, _, layout, base = small
     Y = random_regressors(robot, layout, np.random.default_rng(9), loops)
     Y = Y[..., ~layout.known].reshape(-1, np.count_nonzero(~layout.known))
     size = np.linalg.norm(Y, axis=0)

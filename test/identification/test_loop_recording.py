@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.moving_mechanisms import mechanism, moved, raw, recorded
+from support.moving_mechanisms import loop_motion, mechanism, moved, raw, recorded
 
 from dynamics_node import DynamicsError
 from dynamics_node.constrained.loop_motion import LoopMotion
@@ -28,7 +28,7 @@ def five_bar(kernels):
     robot = mechanism('five_bar')
     motion = moved('five_bar', robot, 600, 3)
     tau = np.zeros_like(motion.v)
-    tau[:, motion.motors] = project(LoopMotion(robot), motion.q, robot.inverse_dynamics(
+    tau[:, motion.motors] = project(loop_motion(robot), motion.q, robot.inverse_dynamics(
         motion.q, motion.v, motion.a))
     return robot, motion, tau
 
@@ -69,7 +69,7 @@ def test_measured_positions_select_the_branch(five_bar):
     for name in ('left_elbow', 'right_elbow'):   # mirror the forearms about the line of the tips
         flipped[robot.joint_names.index(name)] = -1.3 if name.startswith('left') else 1.3
     loops = LoopMotion(robot, flipped)
-    here = LoopMotion(robot)
+    here = loop_motion(robot)
     assert np.abs(loops.home - here.home).max() > 0.5
     where = motion.q[:100, motion.q_indices] * 0.2 + loops.home[loops.q_indices]
     q = loops.follow(where, loops.home)
@@ -141,7 +141,7 @@ def test_missing_joints_are_named(five_bar):
 def test_gravity_is_added_to_torques_without_it(five_bar):
     """At the motors, for the whole mechanism; also without a measured effort."""
     robot, motion, tau = five_bar
-    gravity = project(LoopMotion(robot), motion.q, robot.gravity_torque(motion.q))
+    gravity = project(loop_motion(robot), motion.q, robot.gravity_torque(motion.q))
     less = tau.copy()
     less[:, motion.motors] -= gravity
     given = raw(robot, motion, less, motion.names)
@@ -154,11 +154,11 @@ def test_gravity_is_added_to_torques_without_it(five_bar):
 
 def test_signs_of_velocities_follow_where_they_are_determined():
     """Of one freedom all; of two only where both say the same."""
-    gripper = LoopMotion(mechanism('gripper'))
+    gripper = loop_motion(mechanism('gripper'))
     signs = velocity_signs(gripper, gripper.home[None], {'left_crank_joint': np.ones(1)})[0]
     N = gripper.transmission(gripper.home[None]).N[0, :, 0]
     assert np.array_equal(signs, np.sign(np.where(np.abs(N) > 1e-9, N, 0.0)))
-    five = LoopMotion(mechanism('five_bar'))
+    five = loop_motion(mechanism('five_bar'))
     N = five.transmission(five.home[None]).N[0]
     for left, right in ((1.0, 1.0), (1.0, -1.0), (0.0, 1.0)):
         signs = velocity_signs(five, five.home[None], {

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from support.moving_mechanisms import mechanism, moved, raw, recorded, torques
+from support.moving_mechanisms import loop_motion, mechanism, moved, raw, recorded, torques
 
 from dynamics_node import DynamicsError
-from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.identification.loop_equations import project
 from dynamics_node.identification.loop_recording import velocity_signs
 from dynamics_node.identification.parameters import parameter_layout, parameter_values
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.usefixtures('kernels')
 def stewart(kernels):
     """(robot, LoopMotion, random configurations)."""
     robot = mechanism('stewart')
-    loops = LoopMotion(robot)
+    loops = loop_motion(robot)
     return robot, loops, loops.random_states(np.random.default_rng(1), POSES).q
 
 

@@ -144,6 +144,10 @@ ALGORITHMS = {
 }
 
 
+# Every algorithm on both bases, and with mimic joints and without.
+PAIRS = [tree for tree in random_trees.one_of_each_sort() if (tree.base == 'fixed') == tree.mimic]
+
+
 @pytest.fixture(params=ALGORITHMS)
 def algorithm_call(request, tree):
     """An algorithm with arguments on a random tree."""
@@ -160,8 +164,12 @@ def algorithm_call(request, tree):
     return algorithm, robot.model, [everything[letter] for letter in letters]
 
 
+@pytest.mark.parametrize('tree', PAIRS, ids=str, indirect=True)
 def test_no_algorithm_depends_on_the_value_of_a_number(algorithm_call):
-    """The same numbers come out of object arrays, so tracing sees the whole computation."""
+    """The same numbers come out of object arrays, so tracing sees the whole computation.
+
+    Both trees have every joint type, special axes and arbitrary ones.
+    """
     algorithm, model, arguments = algorithm_call
     expected = algorithm(model, *arguments)
     got = algorithm(model, *(hide(argument) for argument in arguments))

@@ -20,7 +20,7 @@ def test_the_error_is_of_fourth_order(which):
 
     def end(steps):
         return RungeKutta(equations, TIME / steps).advance(0.0, TIME, tree.q, tree.v)
-    true_q, true_v = end(64)
+    true_q, true_v = end(32)   # of a sixteenth of the error of 16 steps
 
     def error(steps):
         q, v = end(steps)

@@ -4,11 +4,14 @@ States follow from sines of the motors by the loops; torques are those of the co
 dynamics, which solves for the forces in the loops and knows nothing of projected equations.
 """
 
+import os
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from dynamics_node import Robot
+from dynamics_node.constrained.actuation import actuated_dofs
 from dynamics_node.constrained.loop_motion import LoopMotion
 from dynamics_node.constrained.read_loops import Loops
 from dynamics_node.example_robots import MECHANISMS
@@ -42,6 +45,17 @@ class Moved(NamedTuple):
 
 def mechanism(name, passive=None, **options):
     """Return the Robot of a bundled mechanism; other joints may be passive."""
+    if options:
+        return _made(name, passive, **options)
+    return _known(name, passive, os.environ.get('DYNAMICS_NODE_COMPILE'))
+
+
+@cache
+def _known(name, passive, compiled):   # robots do not change
+    return _made(name, passive)
+
+
+def _made(name, passive, **options):
     bundled = MECHANISMS[name]
     robot = Robot.from_urdf(bundled.urdf, loops=bundled.loops, **options)
     if passive is None:
@@ -49,9 +63,20 @@ def mechanism(name, passive=None, **options):
     return robot.with_loops(Loops(robot.loops.constraints, tuple(passive)))
 
 
+@cache
+def loop_motion(robot):
+    """Return the LoopMotion of a robot of `mechanism`."""
+    return LoopMotion(robot)
+
+
+@cache
+def _bundled_motion(name, robot):
+    return LoopMotion(robot.with_loops(MECHANISMS[name].loops))
+
+
 def moved(name, robot, samples, seed, size=None):
     """Return the Moved of sines of the motors that the bundled mechanism has."""
-    loops = LoopMotion(robot.with_loops(MECHANISMS[name].loops))
+    loops = _bundled_motion(name, robot)
     rng = np.random.default_rng(seed)
     time = PERIOD * np.arange(samples)
     w = 2.0 * np.pi * 0.1 * np.arange(1, 6)
@@ -82,7 +107,7 @@ def torques(robot, layout, values, motion):
     true = robot_with_parameters(robot, layout, values)
     found = true.constrained_inverse_dynamics(motion.q, motion.v, motion.a, choice='least_torque')
     offsets = offset_torque(layout, values, motion.v)
-    return found.tau + np.where(LoopMotion(robot).active, offsets, 0.0)
+    return found.tau + np.where(actuated_dofs(robot.model, robot.loops.passive), offsets, 0.0)
 
 
 def recorded(robot, motion, tau, noise=0.0, seed=0):
