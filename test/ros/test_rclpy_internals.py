@@ -24,7 +24,7 @@ from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 from dynamics_node.ros import rclpy_internals  # noqa: E402
-from dynamics_node.ros.outgoing import Log  # noqa: E402
+from dynamics_node.ros.sendable_messages import Log  # noqa: E402
 
 AFTER_JAZZY = 8   # first major version of rclpy
 

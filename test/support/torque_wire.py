@@ -241,7 +241,7 @@ class Arm:
         self.run_until(lambda: 'the robot is' in self.log()[len(before):]
                        or 'refused' in self.log()[len(before):], 'the description')
         if both:   # the serving process replies to no request before
-            kind, _ = SERVICES['model_report']
+            kind = SERVICES['model_report'].kind
             self.ask(kind, 'model_report', kind.Request())
 
     def model_id(self):
