@@ -30,7 +30,7 @@ from processes import die_with_parent, own_domain, program_of  # noqa: E402
 
 from dynamics_node import Robot  # noqa: E402
 from dynamics_node.example_robots import ARM7  # noqa: E402
-from dynamics_node.ros.fleet_client import FleetClient, find_robots  # noqa: E402
+from dynamics_node.ros import FleetClient, find_robots  # noqa: E402
 
 SENSOR = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 PROFILE = Path(__file__).resolve().parent / 'fleet.xml'

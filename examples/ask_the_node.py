@@ -7,7 +7,7 @@ In another:        python examples/ask_the_node.py
 import numpy as np
 import rclpy
 
-from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros import DynamicsClient
 
 
 def main():

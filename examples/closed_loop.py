@@ -26,8 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from dynamics_node.ros import convert
-from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros import DynamicsClient, convert
 from dynamics_node.ros.spin import spin
 
 ARM_NODE = Path(__file__).resolve().parent / 'sim' / 'arm_node.py'

@@ -68,15 +68,6 @@ class BaseParameters(NamedTuple):
         """Return the base parameters (b,) of a vector of all parameters (size,)."""
         return self.grouping @ full
 
-    def embed(self, base: np.ndarray) -> np.ndarray:
-        """Return one vector (size,) of all parameters with these base parameters, zero elsewhere.
-
-        It gives the same torques as the robot, but is not physically consistent.
-        """
-        full = np.zeros(self.layout.size)
-        full[self.kept] = base
-        return full
-
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the kept parameters, with a + where others are added to them."""

@@ -106,7 +106,7 @@ class MomentumObserver:
         self._last = now
         if before is not None and 0.0 < dt <= self.longest_step:
             share = -np.expm1(-self.bandwidth * dt)
-            self.torque = self.torque + share * (_mean_external(before, now, dt) - self.torque)
+            self.torque = _filtered(self.torque, _mean_external(before, now, dt), share)
         return self.torque
 
 
@@ -133,13 +133,18 @@ def external_torques(robot: Robot, meaning: Meaning, time: ArrayLike, q: ArrayLi
     share = np.where(dt <= longest, -np.expm1(-rate * dt), 0.0)
     r = np.zeros_like(momentum)
     for k in range(len(external)):
-        r[k + 1] = r[k] + share[k] * (external[k] - r[k])
+        r[k + 1] = _filtered(r[k], external[k], share[k])
     return r
 
 
 def _mean_external(before: Balance, now: Balance, dt: ArrayLike) -> np.ndarray:
     """Return the mean external torque over a step."""
     return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
+
+
+def _filtered(r: np.ndarray, external: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return r after a step in which it covers this share of its distance to a constant torque."""
+    return r + share * (external - r)
 
 
 def _check_tree(robot: Robot) -> None:

@@ -23,7 +23,8 @@ def test_the_torque_of_a_change_is_that_on_the_motion(kernels):
     recording = prepare(fleet.robot, fleet.recorded(fleet.values, 1)).recording
     change = np.random.default_rng(0).normal(size=base.size)
     found = torque_change(base, triangular_factors(fleet.robot, base, recording), change)
-    full = base.embed(change)
+    full = np.zeros(base.layout.size)   # with these base parameters, zero elsewhere
+    full[base.kept] = change
     from dynamics_node.identification.parameters import parameter_regressor
     tau = parameter_regressor(fleet.robot, base.layout, recording.q, recording.v,
                               recording.a) @ full

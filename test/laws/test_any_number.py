@@ -13,10 +13,6 @@ from dynamics_node.algorithms import energy, jacobian, kinematics
 from dynamics_node.algorithms.center_of_mass_motion import center_of_mass_motion
 from dynamics_node.algorithms.christoffel_symbols import christoffel_symbols
 from dynamics_node.algorithms.coriolis_matrix import coriolis_matrix
-from dynamics_node.algorithms.denoc_recursions import (
-    denoc_forward_dynamics,
-    denoc_inverse_dynamics,
-)
 from dynamics_node.algorithms.energy_regressor import energy_regressor
 from dynamics_node.algorithms.forward_dynamics import forward_dynamics
 from dynamics_node.algorithms.forward_dynamics_derivatives import forward_dynamics_derivatives
@@ -122,8 +118,6 @@ ALGORITHMS = {
     'center_of_mass_motion': (together(center_of_mass_motion), 'qv'),
     'body_poses': (kinematics.body_pose_matrices, 'q'),
     'joint_reactions': (together(joint_reactions), 'qvaw'),
-    'denoc_inverse_dynamics': (denoc_inverse_dynamics, 'qvaw'),
-    'denoc_forward_dynamics': (denoc_forward_dynamics, 'qvtw'),
     'link_energies': (together(link_energies), 'qv'),
     'frame_acceleration': (partial(frame_acceleration, frame='l5'), 'qva'),
     'constraint_rows': (together(partial(constraint_rows, constraints=LOOPS)), 'qv'),

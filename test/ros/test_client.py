@@ -9,8 +9,7 @@ from support.tolerances import EXACT_MATHS
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from dynamics_node import Constraint, DynamicsError, FrameMotion, Target, Tracking
-from dynamics_node.ros import client_calls, convert
-from dynamics_node.ros.client import DynamicsClient
+from dynamics_node.ros import DynamicsClient, client_calls, convert
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from support.tolerances import EXACT_MATHS
 
 from dynamics_node import DynamicsError, Robot
 from dynamics_node.example_robots import ARM7
-from dynamics_node.ros.fleet_client import FleetClient, find_robots
+from dynamics_node.ros import FleetClient, find_robots
 
 SCARCE = 0.3   # [s]
 

@@ -1,12 +1,9 @@
-"""Test the recursions of Saha's formulation on random trees of every joint type."""
+"""Compare with the recursions of Saha's formulation on random trees of every joint type."""
 
+from support.denoc_recursions import denoc_forward_dynamics, denoc_inverse_dynamics
 from support.differences import relative
 from support.tolerances import EXACT_MATHS, SOLVED
 
-from dynamics_node.algorithms.denoc_recursions import (
-    denoc_forward_dynamics,
-    denoc_inverse_dynamics,
-)
 from dynamics_node.algorithms.wrenches import body_wrenches
 
 
