@@ -104,14 +104,14 @@ static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, dou
     Py_ssize_t total = 0;
     for (int k = 0; in != NULL && k < self->n_inputs; k++)
         total += padded(rows, self->in_size[k]);
-    for (int k = 0; k < self->n_outputs; k++)
+    for (int k = 0; out != NULL && k < self->n_outputs; k++)
         total += padded(rows, self->out_size[k]);
     double *scratch = PyMem_RawCalloc(total, sizeof(double)), *next = scratch;
     for (int k = 0; in != NULL && k < self->n_inputs; k++) {
         in[k] = next;
         next += padded(rows, self->in_size[k]);
     }
-    for (int k = 0; k < self->n_outputs; k++) {
+    for (int k = 0; out != NULL && k < self->n_outputs; k++) {
         out[k] = next;
         next += padded(rows, self->out_size[k]);
     }
@@ -281,13 +281,15 @@ static void run_columns(Work *work)
 {
     const Caller *self = work->self;
     const Py_ssize_t lanes = self->lanes, last = (work->n - 1) / lanes * lanes;
-    double *in[2 * MAX_BLOCKS], *none[MAX_BLOCKS];
-    double *scratch = new_scratch(self, lanes, in, none);
+    double *in[2 * MAX_BLOCKS];
+    double *scratch = new_scratch(self, lanes, in, NULL);
     /* zeros are read, but never written */
-    char *raw = PyMem_RawCalloc(self->memory * sizeof(double) + ALIGNMENT, 1);
+    char *raw = PyMem_RawMalloc(self->memory * sizeof(double) + ALIGNMENT);
     double *memory = (double *)((uintptr_t)(raw + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
     if (scratch == NULL || raw == NULL)
         work->failed = 1;
+    else
+        memset(memory, 0, lanes * sizeof(double));
     for (Py_ssize_t first = 0; !work->failed && first < work->n; first += lanes) {
         const Py_ssize_t states = first < last ? lanes : work->n - last;
         const double *const *from = work->in;

@@ -89,7 +89,7 @@ def test_friction_in_proportion_to_the_load_is_identified(robot):
     mean = load[:3200].mean(axis=0)
     np.testing.assert_allclose(found.robot.model.friction, (1.5, 1.0, 0.8) + 0.15 * mean, rtol=0.05)
     assert 'in proportion to the load' in found.friction
-    assert any('that at the mean load' in text for text in found.warnings)
+    assert any('at the mean load' in text for text in found.warnings)
 
 
 def test_plain_friction_keeps_the_friction_speed_of_the_robot(robot):
