@@ -20,6 +20,12 @@ from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.select import Number
 
 
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Return an array that all callers share, after making it read-only."""
+    array.flags.writeable = False
+    return array
+
+
 class OneAxis:
     """A joint of one axis; matrices that depend on the axis alone are computed once."""
 
@@ -50,7 +56,7 @@ class Revolute(OneAxis):
 
     @cached_property
     def _subspace(self) -> np.ndarray:
-        return np.concatenate([self.axis, np.zeros(3)])[:, None]
+        return _read_only(np.concatenate([self.axis, np.zeros(3)])[:, None])
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
@@ -74,7 +80,7 @@ class Prismatic(OneAxis):
 
     @cached_property
     def _subspace(self) -> np.ndarray:
-        return np.concatenate([np.zeros(3), self.axis])[:, None]
+        return _read_only(np.concatenate([np.zeros(3), self.axis])[:, None])
 
     def subspace_rate(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.zeros((6, 1))
@@ -155,7 +161,7 @@ class Floating:
 
 
 # The joint's velocity is (linear, angular) as in ROS; twists are (angular, linear) as in Kim 2012.
-_LINEAR_FIRST = np.roll(np.eye(6), 3, axis=0)
+_LINEAR_FIRST = _read_only(np.roll(np.eye(6), 3, axis=0))
 
 Joint: TypeAlias = Revolute | Prismatic | Planar | Floating
 

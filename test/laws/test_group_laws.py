@@ -112,15 +112,19 @@ def test_right_angles_of_a_urdf_are_exact():
 
 
 def test_actions_are_their_matrices(rng):
-    """Ad, Ad^-1, the dual of Ad^-1, ad and its dual, on vectors and on columns."""
+    """Ad, Ad^-1, the dual of Ad^-1, ad and its dual, on vectors, and on four columns and one."""
     T, V, F = random_pose(rng), rng.normal(size=6), rng.normal(size=(6, 4))
     A = Ad_matrix(T)
     for action, matrix in [(se3.Ad, A), (se3.Ad_inv, np.linalg.inv(A)),
                            (se3.Ad_inv_dual, np.linalg.inv(A).T)]:
         np.testing.assert_allclose(action(T, V), matrix @ V, atol=EXACT_MATHS)
-        np.testing.assert_allclose(action(T, F), matrix @ F, atol=EXACT_MATHS)
-    np.testing.assert_allclose(se3.ad(V, F), ad_matrix(V) @ F, atol=EXACT_MATHS)
-    np.testing.assert_allclose(se3.ad_dual(V, F), ad_matrix(V).T @ F, atol=EXACT_MATHS)
+        for X in (F, F[:, :1]):
+            assert action(T, X).shape == X.shape
+            np.testing.assert_allclose(action(T, X), matrix @ X, atol=EXACT_MATHS)
+    for X in (V, F, F[:, :1]):
+        np.testing.assert_allclose(se3.ad(V, X), ad_matrix(V) @ X, atol=EXACT_MATHS)
+        np.testing.assert_allclose(se3.ad_dual(V, X), ad_matrix(V).T @ X, atol=EXACT_MATHS)
+        assert se3.ad(V, X).shape == se3.ad_dual(V, X).shape == X.shape
 
 
 def test_adjoint_is_conjugation_and_bracket_the_commutator(rng):

@@ -28,7 +28,9 @@ def test_kinetic_energy_is_that_of_the_points(rng):
     inertia = points_inertia(masses, points)
     assert V @ (inertia @ V) / 2 == pytest.approx(energy)
     np.testing.assert_allclose(inertia @ V, inertia.matrix() @ V, atol=EXACT_MATHS)
-    np.testing.assert_allclose(inertia @ np.outer(V, [1, 2]), np.outer(inertia @ V, [1, 2]))
+    for columns in ([1, 2], [1]):
+        np.testing.assert_allclose(inertia @ np.outer(V, columns), np.outer(inertia @ V, columns))
+        assert (inertia @ np.outer(V, columns)).shape == (6, len(columns))
 
 
 def test_an_inertia_moves_like_its_points(rng):
