@@ -115,4 +115,3 @@ def driver_terms(driver: DriverCompensation, robot: Robot, gravity_scale: ArrayL
     if driver.driver_gravity is not None:
         known = known.with_gravity(finite('driver_gravity', driver.driver_gravity, (3,)))
     return TorqueTerms(known, gravity_scale)
-

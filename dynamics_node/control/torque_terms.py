@@ -110,7 +110,6 @@ def turning_dofs(robot: Robot) -> np.ndarray:
                      if joint.kind in ('continuous', 'planar') and not joint.mimics], dtype=int)
 
 
-
 def without_friction(robot: Robot) -> Robot:
     """Return a robot whose joints have no friction, the same if it has none."""
     if not robot.model.has_friction.any():

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ JointSeries = tuple[np.ndarray, np.ndarray]   # of one joint: times (n,) [ns], r
 INSTALL = 'reading bags needs the package rosbags: pip install rosbags'
 
 
-def read_bag(path: str | PathLike, topic: str = '/joint_states') -> RawRecording:
+def read_bag(path: str | os.PathLike, topic: str = '/joint_states') -> RawRecording:
     """Return the RawRecording of all joints on a topic of sensor_msgs/JointState.
 
     Messages may have some of the joints, in any order (an arm and a gripper): they are merged

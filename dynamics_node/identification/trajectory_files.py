@@ -8,7 +8,6 @@ prints; `dynamics_node follow` sends such a file to the topic `~/reference` of t
 import csv
 import os
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ class TimedPoints(NamedTuple):
     accelerations: np.ndarray | None
 
 
-def read_trajectory(path: str | PathLike) -> TimedPoints:
+def read_trajectory(path: str | os.PathLike) -> TimedPoints:
     """Return the TimedPoints of a file: YAML if its name ends in .yaml or .yml, else a table.
 
     :raise DynamicsError: the file cannot be read; the message names column, line or point.
@@ -108,7 +107,7 @@ def _of_message(path: str | os.PathLike, text: str) -> TimedPoints:
             for field in ('positions', 'velocities', 'accelerations'))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DynamicsError(
-            f'{path} is no trajectory_msgs/JointTrajectory: {type(error).__name__} {error}; '
+            f'{path} is not a trajectory_msgs/JointTrajectory: {type(error).__name__} {error}; '
             'expected joint_names and points with positions, velocities or none, accelerations or '
             'none, and time_from_start with sec and nanosec') from error
     if not names or not all(isinstance(name, str) for name in names) or positions is None:
@@ -159,7 +158,7 @@ def trajectory_yaml(trajectory: Fourier, rate: float = 50.0, periods: int = 1) -
     return '\n'.join(lines) + '\n'
 
 
-def write_trajectory_csv(path: str | PathLike, trajectory: Fourier, rate: float = 50.0,
+def write_trajectory_csv(path: str | os.PathLike, trajectory: Fourier, rate: float = 50.0,
                          periods: int = 1) -> None:
     """Write a table of time, position_<joint>, velocity_<joint>, acceleration_<joint>."""
     time, *motion = sample_trajectory(trajectory, rate, periods)

@@ -49,4 +49,3 @@ def torque_parts(robot: Robot, q: np.ndarray, v: np.ndarray, a: np.ndarray,
         return parts
     loops = ClosedLoops(robot)
     return TorqueParts(*(loops.motor_torques(q, part) for part in parts))
-

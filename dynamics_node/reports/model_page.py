@@ -98,7 +98,6 @@ def gravity_torque(robot: Robot, q: np.ndarray) -> tuple[np.ndarray, str]:
         return np.full(robot.nv, np.nan), str(error)
 
 
-
 def _figures(robot: Robot, report: ModelReport, whole: np.ndarray, torque: np.ndarray,
              limit: np.ndarray) -> dict[str, object]:
     counts = [sum(finding.level == level for finding in report.findings) for level in LEVELS]

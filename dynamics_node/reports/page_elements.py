@@ -76,7 +76,6 @@ def bullets(texts: Iterable[str]) -> Markup:
     return tag('ul', *(tag('li', text) for text in texts))
 
 
-
 class Numbers(list):
     """Texts of numbers with their own digits, in a column of numbers."""
 

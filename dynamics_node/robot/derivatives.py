@@ -250,8 +250,9 @@ class Derivatives:
         zero = np.zeros(self._model.nv)
         given: dict[str, Any] = {name: zero if value is None else value
                                  for name, value in motion.items()}
-        rates: dict[str, Any] = {'dinertias': self._body_inertia_rates(dinertias),
-                 'dgravity': np.zeros(3) if dgravity is None else dgravity}
+        rates: dict[str, Any] = {
+            'dinertias': self._body_inertia_rates(dinertias),
+            'dgravity': np.zeros(3) if dgravity is None else dgravity}
         for each, rate in zip(('ddamping', 'dfriction', 'darmature'), joint_rates):
             rates[each] = zero if rate is None else arguments.check_joint_rates(self._model, each,
                                                                                 rate)

@@ -324,7 +324,6 @@ def _distance(got: list[np.ndarray] | type[DynamicsError],
     return _worst([np.abs(x - y).max() / max(1.0, np.abs(y).max()) for x, y in zip(got, want)])
 
 
-
 def _line(check: Check, width: int) -> str:
     numbers = ('' if np.isnan(number) else f'{number:.1e}'
                for number in (check.residual, check.tolerance))

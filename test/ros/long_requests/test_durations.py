@@ -96,7 +96,7 @@ def test_a_request_that_waits_for_a_kernel_is_long(compiled):
     request = request_of('inverse_kinematics', robot, rng)
     assert estimated('inverse_kinematics', compiled, request).seconds > LONG
     SERVICES['inverse_kinematics'].handler(compiled, request,
-                                      SERVICES['inverse_kinematics'].kind.Response())
+                                           SERVICES['inverse_kinematics'].kind.Response())
     assert estimated('inverse_kinematics', compiled, request).seconds < LONG
     derivatives = {**batch(300, 2), 'question': 'forward'}
     assert of('dynamics_derivatives', compiled, **derivatives).seconds > LONG
