@@ -142,7 +142,7 @@ def _mean_external(before: Balance, now: Balance, dt: ArrayLike) -> np.ndarray:
     return (now.momentum - before.momentum) / dt - 0.5 * (now.inflow + before.inflow)
 
 
-def _filtered(r: np.ndarray, external: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _filtered(r: np.ndarray, external: np.ndarray, share: float | np.ndarray) -> np.ndarray:
     """Return r after a step in which it covers this share of its distance to a constant torque."""
     return r + share * (external - r)
 

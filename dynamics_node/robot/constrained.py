@@ -261,8 +261,8 @@ class ConstrainedDynamics:
         def forces(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
                    *wrenches: np.ndarray) -> ContactForces:
             return contact_forces(model, q, v, tau, valid, *wrenches)
-        found: Any = self._in_numpy(forces, valid, ContactForces, wrenches, q=q, v=v, tau=tau)
-        return found._replace(rank=found.rank.astype(int)[()])
+        found = self._in_numpy(forces, valid, ContactForces, wrenches, q=q, v=v, tau=tau)
+        return found._replace(rank=_converted(found.rank, int))
 
     def support_consistent_dynamics(self, q: ArrayLike, v: ArrayLike, contacts: Constraints
                                     ) -> SupportConsistent:
@@ -293,11 +293,11 @@ class ConstrainedDynamics:
                     preferred: np.ndarray, wrenches: np.ndarray | None = None) -> Distribution:
             return floating_base_torques(model, q, v, a, valid, actuated, preferred=preferred,
                                          **settings, wrenches=wrenches)
-        found: Any = self._in_numpy(torques, valid, Distribution, wrenches, q=q, v=v, a=a,
-                                    preferred=self._or_zero(preferred, 'preferred'))
-        return found._replace(supported=found.supported.astype(bool)[()],
-                              rank=found.rank.astype(int)[()],
-                              choices=found.choices.astype(int)[()])
+        found = self._in_numpy(torques, valid, Distribution, wrenches, q=q, v=v, a=a,
+                               preferred=self._or_zero(preferred, 'preferred'))
+        return found._replace(supported=_converted(found.supported, bool),
+                              rank=_converted(found.rank, int),
+                              choices=_converted(found.choices, int))
 
     def impact(self, q: ArrayLike, v: ArrayLike, contacts: Constraints,
                restitution: float | Mapping[str, ArrayLike] | ArrayLike = 0.0) -> AfterImpact:
@@ -382,3 +382,8 @@ class ConstrainedDynamics:
 def _flat(matrices: np.ndarray) -> np.ndarray:
     """Return the rows of a matrix, or of each of a batch, one after the other."""
     return matrices.reshape(*matrices.shape[:-2], matrices.shape[-2] * matrices.shape[-1])
+
+
+def _converted(values: Any, kind: type) -> Any:
+    """Return a number, or the numbers of a batch, in another type."""
+    return np.asarray(values).astype(kind)[()]

@@ -61,7 +61,7 @@ class ConstraintSets:
             return () if name == 'contacts' else self._model.loops[0]
         if isinstance(constraints, Loops):
             return constraints.constraints
-        if _is_immutable(constraints):
+        if _is_tuple(constraints):
             return constraints
         if isinstance(constraints, Constraint):
             constraints = [constraints]
@@ -71,6 +71,10 @@ class ConstraintSets:
             raise DynamicsError(f'{name}: {error}') from None
 
 
-def _is_immutable(constraints: Constraints) -> TypeGuard[tuple[Constraint, ...]]:
-    return constraints is None or (type(constraints) is tuple and
-                                   all(type(entry) is Constraint for entry in constraints))
+def _is_immutable(constraints: Constraints) -> bool:
+    return constraints is None or _is_tuple(constraints)
+
+
+def _is_tuple(constraints: Constraints) -> TypeGuard[tuple[Constraint, ...]]:
+    return (type(constraints) is tuple
+            and all(type(entry) is Constraint for entry in constraints))

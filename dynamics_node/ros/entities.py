@@ -1,9 +1,19 @@
 """Collect the ROS entities that a configured node creates; destroy them in reverse order."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from dynamics_node.ros.rclpy_internals import silence
+
+
+class HasEntities(Protocol):
+    """A part of a node, with [(destroy, entity)] of what it has created."""
+
+    @property
+    def entities(self) -> Sequence[tuple[Callable[[Any], Any], Any]]: ...
+
+
+Part = TypeVar('Part', bound=HasEntities)
 
 
 class Entities:
@@ -21,8 +31,7 @@ class Entities:
         """Add entities that destroy(entity) destroys."""
         self._made += [(destroy, entity) for entity in entities]
 
-
-    def add_part(self, part: Any) -> Any:
+    def add_part(self, part: Part) -> Part:
         """Add the entities of a part of a node; return the part."""
         self._made += part.entities
         return part

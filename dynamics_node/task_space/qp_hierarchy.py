@@ -91,8 +91,9 @@ class _FixedRows(NamedTuple):
     def with_rows(self, level: Level, x: np.ndarray | None = None) -> _FixedRows:
         """Return these rows and those of a level, the latter relaxed to their violation at x."""
         C, lower, upper = level.C, level.lower, level.upper
-        if C is None or lower is None or upper is None:
+        if C is None:
             return self
+        assert lower is not None and upper is not None, 'a level with C has both bounds'
         if x is not None:
             lower, upper = np.minimum(lower, C @ x), np.maximum(upper, C @ x)
         if not len(self.G):

@@ -5,9 +5,11 @@ linear in the unknowns x = (a, f), not unknowns themselves. With torques as unkn
 quadruped takes 52 us instead of 41. The equations of motion that remain are the unactuated rows.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +23,9 @@ from dynamics_node.task_space.qp import QpSolution, Status, gaps_of, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 from dynamics_node.task_space.whole_body_setting import Setting
+
+if TYPE_CHECKING:  # its package imports this one
+    from dynamics_node.robot.robot import Robot
 
 # P = A' A of the tasks counts as definite if each pivot exceeds this share of its diagonal entry.
 # The rule does not depend on units or sizes of links: a light wrist beside a heavy hip is accepted.
@@ -43,7 +48,7 @@ class WholeBody(NamedTuple):
 class WholeBodyProblem(NamedTuple):
     """A robot in a state with its constraints: the input of tasks and bounds."""
 
-    robot: Any                  # a Robot; its package imports this one
+    robot: Robot
     q: np.ndarray               # (nq,)
     v: np.ndarray               # (nv,)
     setting: Setting
@@ -52,7 +57,7 @@ class WholeBodyProblem(NamedTuple):
     laws: Level                 # the unactuated equations of motion, then A a + gamma = 0
 
 
-def whole_body(robot: Any, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
+def whole_body(robot: Robot, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
                bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
                stabilisation: Stabilisation = None) -> WholeBody:
     r"""Return the WholeBody of a state.
@@ -88,20 +93,20 @@ def whole_body(robot: Any, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], 
 
 
 def check(tasks: Sequence[Task], bounds: Sequence[Bound]) -> None:
-    """Raise a DynamicsError for entries that are no Task or Bound, and for duplicate names."""
+    """Raise a DynamicsError for entries that are not a Task or a Bound, and for duplicate names."""
     names = set()
     for task in tasks:
         if not isinstance(task, Task):
-            raise DynamicsError(f'tasks: {shown(task)} is no Task')
+            raise DynamicsError(f'tasks: {shown(task)} is not a Task')
         if task.name in names:
             raise DynamicsError(f"two tasks are called '{task.name}'; each needs a name of its own")
         names.add(task.name)
     for bound in bounds:
         if not isinstance(bound, Bound):
-            raise DynamicsError(f'bounds: {shown(bound)} is no Bound')
+            raise DynamicsError(f'bounds: {shown(bound)} is not a Bound')
 
 
-def _problem(robot: Any, q: np.ndarray, v: np.ndarray, setting: Setting,
+def _problem(robot: Robot, q: np.ndarray, v: np.ndarray, setting: Setting,
              wrenches: Mapping[str, ArrayLike] | None,
              stabilisation: Stabilisation) -> WholeBodyProblem:
     n = len(v)

@@ -85,11 +85,11 @@ def test_values_that_are_no_tasks_are_refused():
     """As the list or in it; no name twice."""
     q, v = state(0)
     robot, one = solo12(), Task('it', 'torque')
-    for wrong, words in (('stand', 'tasks is'), ([{'kind': 'torque'}], 'is no Task'),
+    for wrong, words in (('stand', 'tasks is'), ([{'kind': 'torque'}], 'is not a Task'),
                          ([one, one], "two tasks are called 'it'")):
         with pytest.raises(DynamicsError, match=words):
             robot.whole_body(q, v, wrong, FEET)
-    with pytest.raises(DynamicsError, match='is no Bound'):
+    with pytest.raises(DynamicsError, match='is not a Bound'):
         robot.whole_body(q, v, [one], FEET, ['torque'])
     with pytest.raises(DynamicsError, match='q must be one state'):
         robot.whole_body(np.stack([q, q]), v, [one], FEET)
