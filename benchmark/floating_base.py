@@ -17,8 +17,13 @@ STATES = {quantity: 1024 if quantity in DERIVATIVES else 4096 for quantity in AL
 BARS = {**{(quantity, 1, 'pinocchio'): 5.0 for quantity in ALL},
         **{(quantity, STATES[quantity], 'pinocchio'): 20.0
            for quantity in ('inverse_dynamics', 'forward_dynamics')},
-        # On all cores, as users have it. To write the results alone takes most of a twentieth of
-        # Pinocchio's time, see docs/compiler.md.
+        # On one thread, so that a regression of the kernels is seen.
+        ('inverse_dynamics_derivatives, out', STATES['inverse_dynamics_derivatives'],
+         'pinocchio'): 8.0,
+        ('forward_dynamics_derivatives, out', STATES['forward_dynamics_derivatives'],
+         'pinocchio'): 6.0,
+        # On two threads, against Pinocchio's loop on one: to write the results of the inverse takes
+        # more than a twentieth of its time, see docs/compiler.md.
         **{(f'{quantity}, out, {THREADS} threads', STATES[quantity], 'pinocchio'): 20.0
            for quantity in DERIVATIVES},
         ('mass_matrix, out', STATES['mass_matrix'], 'pinocchio'): 10.0}

@@ -43,7 +43,7 @@ def main(arguments=None):
     options = parse(arguments)
     try:
         options.out.mkdir(parents=True, exist_ok=True)
-        os.environ['DYNAMICS_NODE_THREADS'] = '1'  # ours runs on one thread in all comparisons
+        os.environ['DYNAMICS_NODE_THREADS'] = '1'  # unless a run says how many threads
         # Keep the kernels of this benchmark out of the user's cache.
         os.environ.setdefault('DYNAMICS_NODE_CACHE', str(options.out / 'cache'))
         found = measure(options, QUICK if options.quick else Effort())
