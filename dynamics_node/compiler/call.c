@@ -30,6 +30,8 @@
 
 #include "batch.h"
 
+#define VERSION 1   /* the same as in extension.py, which says when to change it */
+
 static PyArray_Descr *float64;
 static PyObject *out_name;   /* 'out', interned */
 
@@ -383,7 +385,8 @@ PyMODINIT_FUNC PyInit__call(void)
     if (out_name == NULL || PyType_Ready(&caller_type) < 0)
         return NULL;
     PyObject *self = PyModule_Create(&module);
-    if (self == NULL || PyModule_AddObjectRef(self, "Caller", (PyObject *)&caller_type) < 0) {
+    if (self == NULL || PyModule_AddIntConstant(self, "VERSION", VERSION) < 0
+        || PyModule_AddObjectRef(self, "Caller", (PyObject *)&caller_type) < 0) {
         Py_XDECREF(self);
         return NULL;
     }

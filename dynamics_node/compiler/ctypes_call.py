@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 ALIGNMENT = 64   # [bytes] of columns
+MEMORY = 1 << 17   # numbers of the blocks whose columns are copied to rows at once; at least one
 
 # (size of the memory of a block in numbers, place of every number of the results in it)
 Columns = tuple[int, np.ndarray]
@@ -102,14 +103,22 @@ def run_blocks(block: Callable, inputs: Sequence[np.ndarray], shapes: Sequence[t
             status |= block(given, places, first)
         return status, results
     size, offsets = columns
-    memory: np.ndarray = np.zeros(size + ALIGNMENT // 8)
+    line = ALIGNMENT // 8
+    size = -(-size // line) * line
+    several = max(1, min(blocks, MEMORY // size))
+    memory: np.ndarray = np.zeros(several * size + line)
     memory = memory[-memory.ctypes.data % ALIGNMENT // 8:]
+    goals = [pointers([memory[k * size:]]) for k in range(several)]
+    at = (np.arange(several)[:, None, None] * size + np.arange(lanes)[:, None] + offsets
+          ).reshape(several * lanes, -1)
     ends = np.cumsum([int(np.prod(shape, dtype=int)) for shape in shapes])
-    for first in range(0, blocks * lanes, lanes):
-        status |= block(given, pointers([memory]), first)
-        rows = memory[offsets + np.arange(lanes)[:, None]]
+    for first in range(0, blocks * lanes, several * lanes):
+        states = range(first, min(first + several * lanes, blocks * lanes))
+        for goal, state in zip(goals, states[::lanes]):
+            status |= block(given, goal, state)
+        rows = memory[at[:len(states)]]
         for result, part in zip(results, np.split(rows, ends[:-1], axis=1)):
-            result[first:first + lanes] = part.reshape(lanes, *result.shape[1:])
+            result[states.start:states.stop] = part.reshape(len(states), *result.shape[1:])
     return status, results
 
 

@@ -1,7 +1,7 @@
 """Compile a program to object code; load object code and test it against the program."""
 
 import gc
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -70,6 +70,15 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
     return Lowered(description, text, straight_line(program, fused) > LARGE)
 
 
+def machine_code(program: Callable[[], Program], uniform: Collection[str],
+                 sample: Sequence[np.ndarray], agreement: float, packed: bool = True
+                 ) -> tuple[dict, bytes]:
+    """Return (description, object code) of program(); the parameters as for `lowered`."""
+    with no_garbage_collection():
+        description, text, large = lowered(program(), uniform, sample, agreement, packed)
+    return description, target.compile_ir(text, large)
+
+
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
     """Switch the garbage collector off: it finds nothing, and takes a third of the time.
@@ -93,11 +102,18 @@ def load(description: dict, code: bytes) -> Kernel | None:
         kernel = Kernel(
             target.Loaded(code), description['lanes'], tuple(description['inputs']),
             tuple(map(tuple, description['outputs'])),
-            None if columns is None else (columns[0], np.array(columns[1], dtype=np.int32)),
+            None if columns is None else (columns[0], _read_only(columns[1])),
             description['operations'])
         return kernel if _passes_test(kernel, description) else None
     except (RuntimeError, LookupError, TypeError, ValueError):
         return None  # invalid object code (LLVM raises RuntimeError), or invalid description
+
+
+def _read_only(places: Sequence[int]) -> np.ndarray:
+    """Return places in memory as an array; call.c checks them once, and then reads the array."""
+    array = np.array(places, dtype=np.int32)
+    array.flags.writeable = False
+    return array
 
 
 def _passes_test(kernel: Kernel, description: Mapping[str, Any]) -> bool:

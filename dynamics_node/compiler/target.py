@@ -65,17 +65,21 @@ def compile_ir(text: str, large: bool = False) -> bytes:
     """
     machine, _, _ = host()
     with _lock:   # options are global
-        for option in ENABLED_IN_SMALL:
-            llvm.set_option('', f'-{option}={0 if large else 1}')
-        for option in DISABLED_IN_LARGE:
-            llvm.set_option('', f'-disable-{option}={1 if large else 0}')
-        module = llvm.parse_assembly(text)
-        module.verify()
-        llvm.set_option('', '-disable-cgp=1')
         try:
+            _set_options(large, cgp=False)
+            module = llvm.parse_assembly(text)
+            module.verify()
             return machine.emit_object(module)
         finally:
-            llvm.set_option('', '-disable-cgp=0')   # for other users of LLVM in this process
+            _set_options(large=False, cgp=True)   # for other users of LLVM in this process
+
+
+def _set_options(large: bool, cgp: bool) -> None:
+    for option in ENABLED_IN_SMALL:
+        llvm.set_option('', f'-{option}={0 if large else 1}')
+    for option in DISABLED_IN_LARGE:
+        llvm.set_option('', f'-disable-{option}={1 if large else 0}')
+    llvm.set_option('', f'-disable-cgp={0 if cgp else 1}')
 
 
 class Loaded:

@@ -135,7 +135,7 @@ def _made(backwards: bool) -> Kernel | None:
     :return: None if the machine code gives other results than its program.
     """
     from dynamics_node.compiler import cache, target
-    from dynamics_node.compiler.kernel import load, lowered
+    from dynamics_node.compiler.kernel import load, machine_code
     from dynamics_node.compiler.trace import trace
     from dynamics_node.kernels.cache_name import sources
 
@@ -148,8 +148,7 @@ def _made(backwards: bool) -> Kernel | None:
     if kernel is None:
         rng = np.random.default_rng(0)
         sample = [0.3 * rng.normal(size=shape) for shape in shapes.values()]   # a stable filter
-        description, text, large = lowered(program, ['coefficients'], sample, AGREEMENT)
-        code = target.compile_ir(text, large)
+        description, code = machine_code(lambda: program, ['coefficients'], sample, AGREEMENT)
         kernel = load(description, code)
         if kernel is not None:
             cache.write(name, description, code)

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from dynamics_node.compiler import cache, target
+from dynamics_node.compiler import cache
 from dynamics_node.compiler.graph import TooManySymbols
-from dynamics_node.compiler.kernel import Kernel, load, lowered, no_garbage_collection
+from dynamics_node.compiler.kernel import Kernel, load, machine_code
 from dynamics_node.compiler.operation_counts import instructions
 from dynamics_node.compiler.row_loops import MIN_COLUMNS, fits_memory
 from dynamics_node.compiler.trace import Program, check, trace
@@ -91,11 +91,8 @@ def compile_kernel(model: Model, key: KernelKey, packed: bool = True) -> tuple[d
     :param packed: False compiles without SLP packing.
     """
     agreement = CONSTRAINED_AGREEMENT if key.constraints else AGREEMENT
-    with no_garbage_collection():
-        description, text, large = lowered(
-            checked_program(model, key), tuple(uniform_shapes(model, key)), _sample(model, key),
-            agreement, packed)
-    return description, target.compile_ir(text, large)
+    return machine_code(lambda: checked_program(model, key), tuple(uniform_shapes(model, key)),
+                        _sample(model, key), agreement, packed)
 
 
 def checked_program(model: Model, key: KernelKey) -> Program:

@@ -28,8 +28,8 @@ from dynamics_node.robot.arguments import check_configuration, check_wrenches
 from dynamics_node.robot.out_arrays import check_out, written
 
 try:
-    from dynamics_node.compiler._call import Caller
-except ImportError:  # the extension was not built: slower, same results
+    from dynamics_node.compiler.extension import Caller
+except ImportError:  # not built, or from other sources: slower, same results
     from dynamics_node.compiler.ctypes_call import Caller
 
 if TYPE_CHECKING:  # it imports llvmlite, which may be missing

@@ -160,6 +160,9 @@ def test_the_scheduler_can_be_switched_off_and_changes_no_bit(forward):
     plain, large = compile_ir(forward.text), compile_ir(forward.text, large=True)
     assert large != plain
     assert compile_ir(forward.text) == plain  # an option is the process's: it was set back
+    with pytest.raises(RuntimeError):
+        compile_ir('no code', large=True)
+    assert compile_ir(forward.text) == plain  # also where the compilation failed
     states = np.random.default_rng(6).normal(size=(3, 19, 7))
     want, forward.code = forward.caller()(*states), Loaded(large)
     np.testing.assert_array_equal(forward.caller()(*states), want)
