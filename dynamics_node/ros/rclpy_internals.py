@@ -30,7 +30,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import copy
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 from rclpy._rclpy_pybind11 import RCLError, UnknownROSArgsError, rclpy_logging_rcutils_log
@@ -43,6 +43,8 @@ from rclpy.qos import QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions, _declare_qos_parameters
 from rclpy.service import Service
 from rclpy.subscription import Subscription
+
+from dynamics_node.ros.code_line import CodeLine
 
 __all__ = ('RCLError', 'UnknownROSArgsError', 'BackgroundActionServer', 'client_of',
            'declare_qos_parameters', 'log_line', 'parameter_overrides', 'receive_info', 'silence',
@@ -150,12 +152,11 @@ def _nothing(*_: Any) -> None:
     pass
 
 
-def log_line(logger: RcutilsLogger, severity: int, text: str, caller: FrameType) -> None:
-    """Log a text as its caller would, with the file and the line of code that it is executing."""
+def log_line(logger: RcutilsLogger, severity: int, text: str, source: CodeLine) -> None:
+    """Log a text as a line of code would."""
     if logger.is_enabled_for(severity):
-        code = caller.f_code
-        rclpy_logging_rcutils_log(severity, logger.name, text, code.co_name, code.co_filename,
-                                  caller.f_lineno)
+        rclpy_logging_rcutils_log(severity, logger.name, text, source.function, source.file,
+                                  source.line)
 
 
 class BackgroundActionServer(ActionServer):

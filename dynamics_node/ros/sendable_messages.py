@@ -5,18 +5,18 @@ sending it raises an exception or ends the process. An error message would repea
 in full.
 """
 
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from rclpy.impl.logging_severity import LoggingSeverity
 from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.logging import LoggingSeverity
 from rclpy.service import Service
 
 from dynamics_node.errors import shortened
+from dynamics_node.ros.code_line import CodeLine, logging_line
 from dynamics_node.ros.message_fields import message_fields
 from dynamics_node.ros.rclpy_internals import log_line, wrap_send_response
 
@@ -24,6 +24,9 @@ LONGEST = 10_000  # characters of a message
 # Fields that are shortened. Other fields are not: names, reports, descriptions.
 SENTENCES = frozenset(('message', 'reason', 'stage', 'failure', 'warnings', 'findings', 'key',
                        'value', 'hardware_id'))
+
+SEVERITIES = {'info': LoggingSeverity.INFO, 'warning': LoggingSeverity.WARN,
+              'error': LoggingSeverity.ERROR, 'fatal': LoggingSeverity.FATAL}
 
 
 def encodable(text: str) -> str:
@@ -127,5 +130,9 @@ class Log:
     def fatal(self, text: str) -> None:
         self._log(LoggingSeverity.FATAL, text)
 
+    def relay(self, severity: str, text: str, source: CodeLine) -> None:
+        """Log a text of another process; severity: the name of a method."""
+        log_line(self._logger, SEVERITIES[severity], sentence(text), source)
+
     def _log(self, severity: int, text: str) -> None:
-        log_line(self._logger, severity, sentence(text), sys._getframe(2))
+        log_line(self._logger, severity, sentence(text), logging_line())

@@ -163,8 +163,11 @@ def test_a_line_of_the_log_names_the_code_that_logs_it(node, capfd):
     assert "log.warning('hot')" in Path(__file__).read_text().splitlines()[line.line - 1]
     assert '[WARN]' in (err := capfd.readouterr().err) and '[internals]: hot' in err
     node.get_logger().set_level(LoggingSeverity.ERROR)
-    log.warning('quiet')
-    log.error('loud')
+    try:
+        log.warning('quiet')
+        log.error('loud')
+    finally:
+        node.get_logger().set_level(LoggingSeverity.UNSET)
     err = capfd.readouterr().err
     assert 'quiet' not in err and '[internals]: loud' in err
     executor.shutdown()

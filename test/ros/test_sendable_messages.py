@@ -1,5 +1,8 @@
 """Test outgoing messages: every text can be encoded, every sentence is short."""
 
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip('rclpy')
@@ -7,9 +10,11 @@ pytest.importorskip('rclpy')
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rcl_interfaces.msg import ParameterValue, SetParametersResult  # noqa: E402
 from rcl_interfaces.srv import GetParameters, SetParameters  # noqa: E402
-from rclpy.logging import get_logger  # noqa: E402
+from rclpy.logging import LoggingSeverity, get_logger  # noqa: E402
 
 from dynamics_node.action import Identify  # noqa: E402
+from dynamics_node.ros import sendable_messages  # noqa: E402
+from dynamics_node.ros.code_line import CodeLine  # noqa: E402
 from dynamics_node.ros.sendable_messages import (  # noqa: E402
     LONGEST,
     Log,
@@ -165,3 +170,24 @@ def test_the_log_accepts_any_text_at_any_severity():
     for text in (HALF, 'again', NAME):
         for say in (log.info, log.warning, log.error, log.fatal):
             say(text)
+
+
+@pytest.mark.parametrize('say', ['info', 'warning', 'error', 'fatal'])
+def test_the_log_may_be_called_without_python_code(say):
+    """As at exit, where the interpreter calls a method itself: the line names that method."""
+    code = ('import atexit; from rclpy.logging import get_logger; '
+            'from dynamics_node.ros.sendable_messages import Log; '
+            f'atexit.register(Log(get_logger("test")).{say}, "the end")')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    assert 'the end' in done.stdout + done.stderr and 'Traceback' not in done.stderr
+
+
+def test_a_relayed_line_names_the_code_of_the_other_process(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sendable_messages, 'log_line', lambda logger, *line: seen.append(line))
+    source = CodeLine('torque.py', 'publish', 7)
+    for severity in ('info', 'warning', 'error', 'fatal'):
+        Log(get_logger('test')).relay(severity, HALF, source)
+    assert [line[0] for line in seen] == [LoggingSeverity.INFO, LoggingSeverity.WARN,
+                                          LoggingSeverity.ERROR, LoggingSeverity.FATAL]
+    assert all(line[1:] == (r'\ud800', source) for line in seen)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dynamics_node.control.trajectory_goal import GoalOutcome, GoalProgress, Tolerances
 from dynamics_node.kernels.keys import KernelKey
+from dynamics_node.ros.code_line import CodeLine
 from dynamics_node.safety import State, Status
 
 # Names that the serving node resolves, with its namespace and remappings, for the torque process.
@@ -51,6 +52,7 @@ class LogLine(NamedTuple):
 
     severity: str       # a method of sendable_messages.Log
     text: str
+    source: CodeLine    # in the torque process
 
 
 class KernelWanted(NamedTuple):

@@ -241,7 +241,7 @@ class TorqueSupervisor:
 
     def _write_log(self) -> None:
         for line in self._process.log_lines():
-            getattr(self._node.log, line.severity)(line.text)
+            self._node.log.relay(*line)
 
     def _compile(self, key: KernelKey) -> None:
         """Compile a kernel that the process needs, before others; announce its end."""

@@ -22,6 +22,7 @@ from rclpy.subscription import Subscription
 
 from dynamics_node.errors import DynamicsError
 from dynamics_node.robot.robot import Robot
+from dynamics_node.ros.code_line import logging_line
 from dynamics_node.ros.current_robot import SharedRobot
 from dynamics_node.ros.entities import Entities
 from dynamics_node.ros.node_state import NodeState
@@ -73,7 +74,8 @@ class LinkLog:
         self._line('error', text)
 
     def _line(self, severity: str, text: str) -> None:
-        if not self._send(LogLine(severity, text)):   # the serving process does not read
+        line = LogLine(severity, text, logging_line())
+        if not self._send(line):   # the serving process does not read
             _write_to_stderr(f'[{severity}] {text}\n')
 
 

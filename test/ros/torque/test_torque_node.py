@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -357,6 +358,8 @@ def test_a_changed_model_that_the_watchdog_cannot_have_is_logged_once(served, mo
             served.node._torque._give_sign()
     line, = (each for each in served.sent if isinstance(each, LogLine) and 'watchdog' in each.text)
     assert line.severity == 'error' and 'too long for the watchdog' in line.text
+    code = Path(line.source.file).read_text().splitlines()[line.source.line - 1]
+    assert "self._log.error(f'the watchdog does not have the changed model" in code
     assert served.last_torque.last().rules.controller.robot.gravity.tolist() == before
     assert not served.node._torque.pipeline.gate.idle
 
