@@ -234,7 +234,7 @@ def test_a_new_robot_under_load_loses_no_call(launch):
         node.describe((TEXT, OTHER)[swaps % 2])
         report = wait_for_robot(node, ('arm7', 'other')[swaps % 2])
         by_id[report.model_id] = robots[swaps % 2]
-        enough = answers() + 50
+        enough = answers() + 30
         wait_until(lambda enough=enough: answers() >= enough or not running(), 'more answers')
     assert swaps > 10
     assert len(by_id) == 2

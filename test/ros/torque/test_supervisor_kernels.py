@@ -5,7 +5,7 @@ Every message on the wire is checked, see support/torque_wire.py.
 
 import shutil
 import signal
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 from geometry_msgs.msg import Inertia
@@ -70,6 +70,15 @@ def delete(folder):
     wait_until(lambda: shutil.rmtree(folder, ignore_errors=True) or not folder.exists(), 'the end')
 
 
+def copied(folder, goal):
+    """Return a copy of a cache, empty if there is none; other tests may be writing to it."""
+    goal.mkdir(mode=0o700)
+    for path in [*folder.glob('*.kernel'), folder / 'secret']:
+        with suppress(FileNotFoundError):
+            shutil.copy2(path, goal / path.name)
+    return goal
+
+
 CACHE_FAULTS = {'deleted': delete, 'garbage': spoil}
 
 
@@ -83,7 +92,7 @@ def test_a_kernel_cache_that_cannot_be_written_does_not_prevent_torques(compiled
 def test_a_kernel_cache_that_is_lost_does_not_change_torques(compiled, kernel_cache, tmp_path,
                                                              name):
     """While torques are enabled; then before the next configure, and between it and enable."""
-    cache = Path(shutil.copytree(kernel_cache, tmp_path / 'cache'))
+    cache = copied(kernel_cache, tmp_path / 'cache')
     arm = compiled(cache)
     arm.prepared().enabled()
     CACHE_FAULTS[name](cache)
@@ -96,6 +105,22 @@ def test_a_kernel_cache_that_is_lost_does_not_change_torques(compiled, kernel_ca
     cache.mkdir(exist_ok=True)
     CACHE_FAULTS[name](cache)
     held_with_payload(arm, 2.0)
+
+
+def test_a_cache_that_is_deleted_while_kernels_are_written_does_not_change_torques(compiled,
+                                                                                  tmp_path):
+    """It is empty when the node starts, so that all kernels are compiled meanwhile."""
+    cache = tmp_path / 'cache'
+    arm = compiled(cache)
+    arm.prepared().enabled()
+    arm.run_until(lambda: list(cache.glob('*.kernel')), 'kernels')
+    for _ in range(5):
+        delete(cache)
+        arm.run(20)
+    assert payload(arm, 1.0).success
+    arm.is_held()
+    arm.disable()
+    arm.ended_safely()
 
 
 def test_deactivation_while_enable_waits_for_kernels_prevents_torques(compiled, tmp_path):

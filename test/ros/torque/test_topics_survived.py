@@ -23,7 +23,7 @@ from std_srvs.srv import SetBool
 from support.gate_states import GATE_STATES, bring, change
 from support.remote_node import BEST_EFFORT, LATCHED, PATIENCE, RELIABLE, joint_state
 from support.tiny_robots import chain
-from support.torque_wire import EFFORT, ROUNDING, parameters
+from support.torque_wire import EFFORT, ROUNDING, Arm, parameters
 from support.trajectories import trajectory
 
 from dynamics_node.example_robots import ARM7
@@ -288,6 +288,14 @@ def test_a_full_link_to_the_torque_process_keeps_the_contract(arm):
 
 # Resources ---------------------------------------------------------------------------------------
 
+@pytest.fixture
+def own_arm(launch):
+    """An arm of a node with an interpreter of its own: a forked one has all modules loaded."""
+    made = Arm(launch(*parameters(), through=('env',)))
+    yield made
+    made.close()
+
+
 @contextmanager
 def limited(pid, what, value):
     """Lower a limit of a running process for a while."""
@@ -306,9 +314,9 @@ def free_descriptor(pid):
 
 
 @pytest.mark.parametrize('which', ['serving', 'torque'])
-def test_a_process_without_file_descriptors_keeps_the_contract(arm, which):
+def test_a_process_without_file_descriptors_keeps_the_contract(own_arm, which):
     """What needs a file is refused; torques go on, and can be disabled and enabled."""
-    arm.enabled()
+    arm = own_arm.prepared().enabled()
     pid = arm.node.process.pid if which == 'serving' else arm.torque_process().pid
     kind = SERVICES['set_payload'].kind
     with limited(pid, resource.RLIMIT_NOFILE, free_descriptor(pid)):
