@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, Kernel
 
+from dynamics_node.compiler import ctypes_call
 from dynamics_node.compiler import lower as module
 
 STREAMED = 1 << 24   # bytes: STREAM_FROM of batch.h
@@ -81,3 +82,12 @@ def test_a_failed_batch_leaves_nothing_behind(kernel):
     x[4, 2] = 1.0
     for got, want in zip(call(x), zip(*map(with_zeros, x))):
         np.testing.assert_array_equal(got, np.stack(want))
+
+
+@pytest.mark.parametrize('memory', [1, 2000, 1 << 17])
+def test_ctypes_copies_columns_of_one_block_or_of_several_at_once(kernel, memory, monkeypatch):
+    """The last group of blocks is not full."""
+    monkeypatch.setattr(ctypes_call, 'MEMORY', memory)
+    x = np.random.default_rng(2).normal(size=(131, 9))
+    for got, want in zip(kernel.caller('ctypes')(x), kernel.caller()(x), strict=True):
+        np.testing.assert_array_equal(got, want)

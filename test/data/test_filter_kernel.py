@@ -1,5 +1,6 @@
 """Test the compiled filter against that of identification, which is SciPy's."""
 
+import gc
 import subprocess
 import sys
 
@@ -113,3 +114,13 @@ def test_a_kernel_that_gives_other_results_is_not_used(forgotten, monkeypatch, t
 def test_llvmlite_is_not_needed():
     """SciPy filters in a process that cannot import it."""
     subprocess.run([sys.executable, '-c', WITHOUT_LLVMLITE], check=True, timeout=60)
+
+
+def test_the_garbage_collector_is_off_while_the_filter_is_lowered(monkeypatch, tmp_path):
+    """It takes a third of the time, and is on again afterwards."""
+    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
+    seen, lowered = [], compiled.lowered
+    monkeypatch.setattr(compiled, 'lowered', lambda *arguments: (
+        seen.append(gc.isenabled()), lowered(*arguments))[1])
+    assert gc.isenabled() and filter_kernel._made(False) is not None
+    assert seen == [False] and gc.isenabled()

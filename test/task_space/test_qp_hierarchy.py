@@ -162,3 +162,9 @@ def test_a_direction_that_a_level_barely_feels_is_not_given_to_lower_levels():
     x, status = hierarchical_qp(levels)
     assert status == 'solved'
     assert np.allclose(x, [1.0, 0.0], rtol=0.0, atol=1e-12)
+
+
+def test_a_level_of_inequalities_without_bounds_is_not_ignored():
+    level = Level(np.eye(2), np.ones(2), np.eye(2))
+    with pytest.raises(AssertionError, match='both bounds'):
+        hierarchical_qp([level])
