@@ -34,8 +34,9 @@ IN_LOOPS = 400_000
 # The trace of an alternative algorithm is stopped when it has more than this times the symbols of
 # the first. On 13 robots, alternatives with a shorter program had at most 0.81 times as many.
 MORE_SYMBOLS = 1.0
-# With more degrees of freedom the last algorithm is traced first, since its length grows least, and
-# all kernels with one form of the inertias, see _forms.
+# With more degrees of freedom the last algorithm is traced first, since its length grows least; the
+# others only if they may be shorter. All kernels are traced with one form of the inertias, see
+# _forms.
 LONG_CHAIN = 50
 ONE_FORM = 20   # the same for derivatives
 # Greatest difference of a loaded kernel from trace.evaluate, relative to the largest number.
@@ -120,6 +121,8 @@ def program_of(model: Model, key: KernelKey) -> Program:
         candidates = [functions(form, key)[::-1 if model.nv > LONG_CHAIN else 1] for form in forms]
         programs = [trace(first, shapes) for first, *_ in candidates]
         best = _shortest(programs)
+        if model.nv > LONG_CHAIN and key.spec.least(model) > instructions(best):
+            return best
         further = candidates[[program is best for program in programs].index(True)][1:]
         most = MORE_SYMBOLS * max((symbol.number for symbol in best.outputs), default=0)
         programs = [best]

@@ -30,6 +30,20 @@ def _forward(hybrid: Callable) -> Callable:
     return forward
 
 
+def _factor_instructions(model: Model) -> int:
+    """Return the number of multiply-adds that `factor` needs for the mass matrix of a tree.
+
+    n (n + 1) / 2 for each degree of freedom with n others between it and the root (Featherstone
+    2008, section 6.5).
+    """
+    total = 0
+    until = [0] * (len(model.bodies) + 1)   # degrees of freedom from the root on; the world's last
+    for k, body in enumerate(model.bodies):
+        first, until[k] = until[body.parent], until[body.parent] + body.v.stop - body.v.start
+        total += sum(n * (n + 1) // 2 for n in range(first, until[k]))
+    return total
+
+
 def _numpy_forward(model: Model, *state: np.ndarray) -> np.ndarray:
     return regular(model, forward_dynamics(model, *state)).a
 
@@ -50,7 +64,8 @@ DYNAMICS = (
                friction=True),
     KernelSpec('forward_dynamics', 'Joint accelerations under torques.',
                ('q', 'v', 'tau'), (VECTOR,), (_forward(by_blocks), _forward(by_articulated_bodies)),
-               _numpy_forward, margins=True, wrenches=WITH_WRENCHES, friction=True),
+               _numpy_forward, margins=True, wrenches=WITH_WRENCHES, friction=True,
+               least=_factor_instructions),
     KernelSpec('hybrid_dynamics',
                'All accelerations and torques, from one of the two for each joint.',
                ('q', 'v', 'a', 'tau', 'given'), (VECTOR, VECTOR), (by_blocks,), _numpy_hybrid,

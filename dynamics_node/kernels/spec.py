@@ -20,6 +20,11 @@ def always(model: Model, constraints: tuple) -> bool:
     return True
 
 
+def no_bound(model: Model) -> int:
+    """Return 0: nothing is known about the length of the programs."""
+    return 0
+
+
 @dataclass(frozen=True)
 class KernelSpec:
     """The declaration of one quantity, for keys, compilation, dispatch and the NumPy path.
@@ -49,6 +54,8 @@ class KernelSpec:
     regroup: bool = True          # regrouped inertias give the same: a torque, a sum over bodies
     solves: bool = False          # solves for the columns of its results, held(...): in loops where
     #                               the program is long
+    least: Callable = no_bound    # f(model): instructions that programs of all algorithms but the
+    #                               last need at least
     fits: Callable = always       # f(model, constraints): whether the program is not too large
 
     @property

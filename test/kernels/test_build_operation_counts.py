@@ -5,16 +5,21 @@ rotors' inertias are inputs of every kernel. Kernels keep the order of the algor
 decides how many values wait for their last reader: those beyond the registers are spilled.
 """
 
+from dataclasses import replace
+
 import pytest
 from support.real_robots import ROBOTS
 
 from dynamics_node import Robot
 from dynamics_node.compiler.graph import Op
 from dynamics_node.compiler.operation_counts import instructions
+from dynamics_node.compiler.trace import trace
 from dynamics_node.example_robots import ARM7
 from dynamics_node.kernels import build
 from dynamics_node.kernels.build import program_of
 from dynamics_node.kernels.keys import key_of
+from dynamics_node.kernels.table import ALL_KERNELS
+from dynamics_node.kernels.traced_functions import functions
 
 FILES = {str(example): example for example in ROBOTS}
 KERNELS = ('inverse_dynamics', 'mass_matrix', 'forward_dynamics', 'gravity_torque',
@@ -80,6 +85,32 @@ def test_the_order_of_the_algorithms_does_not_matter(monkeypatch):
             usual = instructions(program_of(each, key))
             monkeypatch.setattr(build, 'LONG_CHAIN', 0)
             assert instructions(program_of(each, key)) == usual
+
+
+@pytest.mark.parametrize('robot', ['panda', 'solo12', 'baxter'])
+@pytest.mark.parametrize('base', ['fixed', 'floating'])
+def test_forward_dynamics_by_the_mass_matrix_need_at_least_its_factors(robot, base):
+    """So they are not traced for long chains, where the factors alone need more than the best."""
+    model = Robot.from_urdf(FILES[robot].urdf, base=base, compile=False).model
+    if model.has_mimic:
+        pytest.skip('only one algorithm')
+    key = key_of(model, 'forward_dynamics')
+    program = trace(functions(model, key)[0], build._shapes(model, key))
+    assert 0 < key.spec.least(model) < instructions(program)
+
+
+@pytest.mark.parametrize('least, traced', [(0, 2), (10 ** 6, 1)])
+def test_an_algorithm_that_cannot_be_shorter_is_not_traced(monkeypatch, least, traced):
+    """Where the robot is a long chain."""
+    model = Robot.from_urdf(ARM7, compile=False).model
+    key = key_of(model, 'forward_dynamics')
+    monkeypatch.setattr(build, 'LONG_CHAIN', 0)   # with one form of the inertias
+    monkeypatch.setitem(ALL_KERNELS, key.kernel, replace(key.spec, least=lambda model: least))
+    build._forms(model, key)
+    traces = []
+    monkeypatch.setattr(build, 'trace', lambda *given: traces.append(given) or trace(*given))
+    program_of(model, key)
+    assert len(traces) == traced
 
 
 def test_derivatives_of_large_robots_have_the_form_of_the_shorter_inverse_dynamics(monkeypatch):
