@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 import pytest
+from support.remote_node import wait_until
 
 from dynamics_node.example_robots import ARM7
 
@@ -72,15 +73,19 @@ def start(hosts, tmp_path, ros_environment):
     def begin(host, *words, **options):
         environment = os.environ | {
             'ROS_DISCOVERY_SERVER': f'{HOSTS[0]}:{PORT}', 'ROS_SUPER_CLIENT': 'TRUE',
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
+            'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}   # two hosts share no memory
         for unwanted in LOOPBACK:
             environment.pop(unwanted, None)
-        with (tmp_path / f'{len(started)}.log').open('wb') as log:
-            started.append(subprocess.Popen(
+        path = tmp_path / f'{len(started)}.log'
+        with path.open('wb') as log:
+            process = subprocess.Popen(
                 ['ip', 'netns', 'exec', hosts[host], *words],
                 **{'stdout': log, 'stderr': log, 'env': environment, 'start_new_session': True,
-                   **options}))
-        return started[-1]
+                   **options})
+        process.log = path
+        started.append(process)
+        return process
     yield begin
     for process in started:
         with suppress(ProcessLookupError):
@@ -89,9 +94,13 @@ def start(hosts, tmp_path, ros_environment):
 
 
 def test_a_client_on_another_host_asks_a_node_and_notices_its_end(start):
-    start(0, 'fastdds', 'discovery', '-i', '0', '-l', HOSTS[0], '-p', str(PORT))
+    server = start(0, 'fastdds', 'discovery', '-i', '0', '-l', HOSTS[0], '-p', str(PORT))
+    # A client of Fast DDS that starts at the same time as its server, or as another client, may
+    # never find the others (seen with 2.14.5).
+    wait_until(lambda: 'Server is running' in server.log.read_text(), 'the discovery server')
     node = start(0, 'dynamics_node', '--ros-args', '-p', f'robot_description:={ARM7}',
                  '-r', '__ns:=/arm_1')
+    wait_until(lambda: 'activate: success' in node.log.read_text(), 'the node')
     caller = start(1, sys.executable, '-c', CALLER, text=True, stdin=subprocess.PIPE,
                    stdout=subprocess.PIPE, cwd='/')
     assert json.loads(caller.stdout.readline()) == ['/arm_1/dynamics_node']
