@@ -24,7 +24,7 @@ from dynamics_node.ros.services.table import SERVICES
 pytestmark = pytest.mark.long
 
 ENOUGH_FOR_A_WHILE = 20_000_000   # bytes of memory
-PREPARED = {'through': ('env',)}   # a node with prepared processes, as users have it
+THROUGH = ('env',)   # nodes with prepared processes, see driven_arm
 
 
 @pytest.fixture
@@ -61,7 +61,8 @@ def until_failed(arm, how):
     return status.message
 
 
-def ends_and_is_reported(arm, name):
+@pytest.mark.parametrize('name', ['SIGKILL', 'SIGSEGV', 'SIGABRT'])
+def test_an_ended_torque_process_is_reported_and_not_started_again(arm, name):
     """At once; ~/enable is refused with the reason; services go on."""
     process = arm.torque_process()
     process.send_signal(getattr(signal, name))
@@ -79,39 +80,20 @@ def ends_and_is_reported(arm, name):
     assert len(arm.heard) == count
 
 
-def is_replaced(arm):
-    """By configure; the new process is disabled, and can be enabled."""
+def test_an_ended_torque_process_is_started_again_by_configure_alone(arm):
+    first = arm.torque_process()
+    first.send_signal(signal.SIGKILL)
+    until_failed(arm, 'SIGKILL')
     assert change(arm, *RESTART)
     for each in (arm.heard, arm.commands, arm.enables, arm.statuses):
         each.clear()
     arm.run(20)
     assert not arm.heard            # disabled
+    assert arm.torque_process() != first
     arm.enabled()
     arm.is_held()
     arm.disable()
     arm.ended_safely()
-
-
-@pytest.mark.parametrize('name', ['SIGKILL', 'SIGSEGV', 'SIGABRT'])
-def test_an_ended_torque_process_is_reported_and_not_started_again(arm, name):
-    """Each signal that may end it."""
-    ends_and_is_reported(arm, name)
-
-
-def test_an_ended_prepared_process_is_reported_and_replaced(started):
-    """The next one is a new interpreter."""
-    arm = started(**PREPARED)
-    ends_and_is_reported(arm, 'SIGKILL')
-    arm.rest()
-    is_replaced(arm)
-
-
-def test_an_ended_torque_process_is_started_again_by_configure_alone(arm):
-    first = arm.torque_process()
-    first.send_signal(signal.SIGKILL)
-    until_failed(arm, 'SIGKILL')
-    is_replaced(arm)
-    assert arm.torque_process() != first
 
 
 def test_a_stopped_torque_process_is_killed_and_reported(arm):
@@ -142,7 +124,7 @@ def test_a_stopped_serving_process_does_not_disturb_torques(arm):
 
 
 def test_a_killed_serving_process_ends_in_the_safe_torque(started):
-    own_arm = started(**PREPARED)
+    own_arm = started(through=THROUGH)
     process = own_arm.torque_process()
     own_arm.node.process.kill()
     own_arm.node.process.wait()
