@@ -21,18 +21,18 @@ INERTIA, SPEED, EFFORT = 0.5, 2.0, np.array([4.0])   # [kg m^2, rad/s, N m]
 
 
 @pytest.fixture
-def bench(monkeypatch):
-    """Return the Bench of the bundled arm, without compilation."""
+def bench(monkeypatch, kernels):
+    """Return the Bench of the bundled arm, with kernels as in `make bench`."""
     monkeypatch.syspath_prepend(BENCHMARK)
     import torque_events
-    return torque_events.Bench(torque_events.subjects()['arm7'], compiled=False)
+    return torque_events.Bench(torque_events.subjects()['arm7'], compiled=True)
 
 
 @pytest.fixture
 def released(bench):
     """Return a Rig at rest without a torque process, whose driver times out at once."""
     from event_rig import Rig
-    rig = Rig(bench.subject, timeout=0.0, compiled=False)
+    rig = Rig(bench.subject, timeout=0.0, compiled=True)
     rig.kill()
     rig.arm.release()
     rig.mark()

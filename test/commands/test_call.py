@@ -36,8 +36,13 @@ def call(arm, *words):
     return run('call', *words, '--node', arm.node.name, '--timeout', str(PATIENCE))
 
 
-def pairs(names, values):
-    return [f'{name}={value!r}' for name, value in zip(names, map(float, values))]
+def called_here(arm, capsys, *words):
+    """Return what `call` prints in this process: starting one takes longer than the call."""
+    assert executable.main(
+        ('call', *words, '--node', arm.node.name, '--timeout', str(PATIENCE))) == 0
+    out, err = capsys.readouterr()
+    assert err == ''
+    return out
 
 
 def test_inspect_needs_no_node():
@@ -82,22 +87,23 @@ def test_every_service_replies_as_table_and_as_json(arm, question, capsys):
     assert isinstance(json.loads(capsys.readouterr().out), dict)
 
 
-def test_json_has_every_digit(arm):
+def test_json_has_every_digit(arm, capsys):
     """With a wrench, given at and in the axes of the link."""
     F = [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
-    done = call(arm, 'inverse', '--json', '--wrench', f'tool0={",".join(map(repr, F))}')
+    out = called_here(arm, capsys, 'inverse', '--json',
+                      '--wrench', f'tool0={",".join(map(repr, F))}')
     expected = arm.robot.inverse_dynamics(arm.q, arm.v, np.zeros(7), {'tool0': F})
-    assert_close(json.loads(done.stdout)['effort'], expected, EXACT_MATHS)
+    assert_close(json.loads(out)['effort'], expected, EXACT_MATHS)
 
 
-def test_matrices_are_printed_in_shape(arm):
+def test_matrices_are_printed_in_shape(arm, capsys):
     """The derivatives of a named kernel, the linear model of one step."""
     zeros = np.zeros(7)
-    fields = json.loads(call(arm, 'inverse_derivatives', '--json').stdout)
+    fields = json.loads(called_here(arm, capsys, 'inverse_derivatives', '--json'))
     want = arm.robot.inverse_dynamics_derivatives(arm.q, arm.v, zeros)
     assert np.shape(fields['by_position']) == (7, 7)
     assert_close(fields['by_position'], want.dq, EXACT_MATHS)
-    fields = json.loads(call(arm, 'linearization', '--step', '0.01', '--json').stdout)
+    fields = json.loads(called_here(arm, capsys, 'linearization', '--step', '0.01', '--json'))
     want = arm.robot.linearize(arm.q, arm.v, arm.tau, 0.01)
     assert np.shape(fields['input_matrix']) == (14, 7)
     assert_close(fields['state_matrix'], want.A, EXACT_MATHS)

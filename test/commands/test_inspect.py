@@ -1,6 +1,7 @@
 """Test `dynamics_node inspect`: the report as text and JSON, without ROS."""
 
 import argparse
+import io
 import json
 import os
 import signal
@@ -139,9 +140,11 @@ def test_refusals_are_one_line(words, reason, capsys):
 
 
 @pytest.mark.parametrize('text', ['', '<robot', '<robot name="a">\n<link\n/></robot>', '\x00\x01'])
-def test_bad_text_on_standard_input_is_refused_in_one_line(text):
+def test_bad_text_on_standard_input_is_refused_in_one_line(text, capsys, monkeypatch):
     """Also the output of a xacro that failed."""
-    refused(run('inspect', '-', input=text))
+    monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BytesIO(text.encode())))
+    code, output = main(('inspect', '-')), capsys.readouterr()
+    refused(subprocess.CompletedProcess((), code, output.out, output.err))
 
 
 def test_help_shows_examples():

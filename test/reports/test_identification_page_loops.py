@@ -14,14 +14,13 @@ from dynamics_node.identification.csv_files import write_csv
 from dynamics_node.identification.recording_fit import identify_recording
 from dynamics_node.reports.identification_page import identification_report_page
 
+pytestmark = pytest.mark.usefixtures('kernels')   # thousands of regressors
+
 
 @pytest.fixture(scope='module')
-def case(tmp_path_factory):
+def case(kernels):
     """(robot, RawRecording of its motor, IdentifiedRecording) of a four-bar."""
-    with pytest.MonkeyPatch.context() as patch:   # thousands of regressors: kernels
-        patch.setenv('DYNAMICS_NODE_COMPILE', '1')
-        patch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path_factory.mktemp('kernels')))
-        robot = mechanism('four_bar')
+    robot = mechanism('four_bar')
     layout, truth = other_mechanism(robot)
     motion = moved('four_bar', robot, 700, 3)
     measured = raw(robot, motion, torques(robot, layout, truth, motion), motion.names,

@@ -45,10 +45,8 @@ def goal(**fields):
 
 
 @pytest.fixture
-def compiled(monkeypatch, tmp_path):
+def compiled(compiler_on):
     """Thousands of regressors are needed: kernels."""
-    monkeypatch.setenv('DYNAMICS_NODE_COMPILE', '1')
-    monkeypatch.setenv('DYNAMICS_NODE_CACHE', str(tmp_path))
 
 
 # The buffer --------------------------------------------------------------------------------------

@@ -35,11 +35,16 @@ def arm(driven_arm):
 
 
 @pytest.fixture
-def own_arm(launch):
-    """An arm whose torques are enabled, driven by a node of its own."""
-    made = Arm(launch(*parameters(), through=THROUGH))
-    yield made.enabled()
-    made.close()
+def started(launch):
+    """Return a function that starts a node of its own; its Arm, whose torques are enabled."""
+    arms = []
+
+    def start(**options):
+        arms.append(Arm(launch(*parameters(), **options)))
+        return arms[-1].enabled()
+    yield start
+    for arm in arms:
+        arm.close()
 
 
 def until_ended(arm, process):
@@ -118,7 +123,8 @@ def test_a_stopped_serving_process_does_not_disturb_torques(arm):
     arm.ended_safely()
 
 
-def test_a_killed_serving_process_ends_in_the_safe_torque(own_arm):
+def test_a_killed_serving_process_ends_in_the_safe_torque(started):
+    own_arm = started(through=THROUGH)
     process = own_arm.torque_process()
     own_arm.node.process.kill()
     own_arm.node.process.wait()
@@ -183,8 +189,9 @@ def test_the_lifecycle_is_walked_under_joint_states_at_1_khz(arm):
     assert arm.node.call('model_report').success
 
 
-def test_a_serving_process_without_memory_does_not_disturb_torques(own_arm):
+def test_a_serving_process_without_memory_does_not_disturb_torques(started):
     """Batches need more than is left. It may end: then the torque ends in the safe one."""
+    own_arm = started()
     serving, process = own_arm.node.process, own_arm.torque_process()
     report = SERVICES['model_report'].kind
     reports = own_arm.node.ready(report, 'model_report')
