@@ -5,20 +5,22 @@ import itertools
 import numpy as np
 import pytest
 from support.compiled_programs import LANES
-from support.row_solver import SIZES, kernel_of
+from support.row_solver import SIZES, kernel_of, new_kernel_of
 
-from dynamics_node.compiler import row_unrolling
+from dynamics_node.compiler import row_unrolling, target
 
 
-@pytest.mark.parametrize(('n', 'lanes'), itertools.product(SIZES, LANES))
-def test_the_loop_gives_the_same_bits(monkeypatch, n, lanes):
+@pytest.mark.parametrize('n', SIZES)
+@pytest.mark.parametrize(('lanes', 'large'), itertools.product(LANES, (False, True)))
+def test_the_loop_gives_the_same_bits(monkeypatch, n, lanes, large):
     """The same terms in the same order: single states of both, and a batch, which has the loop."""
-    assert row_unrolling.is_unrolled(kernel_of(n, lanes).program.rows, lanes)
+    kernel = kernel_of(n, lanes, large=large)
+    assert row_unrolling.is_unrolled(kernel.program.rows, lanes)
     x = np.random.default_rng(n).normal(size=(lanes + 1, n * n + n))
-    written_out = kernel_of(n, lanes).caller()
+    written_out = kernel.caller()
     batch = written_out(x, np.ones((len(x), 1)))
     monkeypatch.setattr(row_unrolling, 'MOST_UNROLLED', 0)
-    looped = kernel_of(n, lanes).caller()
+    looped = new_kernel_of(n, lanes, target.host()[2], large).caller()
     for k, row in enumerate(x):
         for one, other, many in zip(written_out(row, np.ones(1)), looped(row, np.ones(1)), batch):
             np.testing.assert_array_equal(one, other)

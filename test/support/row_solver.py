@@ -1,7 +1,10 @@
 """Compile a program that solves on rows: with structural zeros and a symmetric result."""
 
+from functools import cache
+
 import numpy as np
 
+from dynamics_node.compiler import target
 from dynamics_node.compiler.row_statements import Rows
 from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 from support.compiled_programs import Kernel
@@ -22,5 +25,15 @@ def solver(n):
     return function
 
 
-def kernel_of(n, lanes=4, fma=None):
-    return Kernel(solver(n), {'x': (n * n + n,), 'scale': (1,)}, lanes, fma, margins=1)
+def kernel_of(n, lanes=4, fma=None, large=False):
+    """Return the Kernel, which is compiled once."""
+    return _known(n, lanes, target.host()[2] if fma is None else fma, large)
+
+
+def new_kernel_of(n, lanes, fma, large):
+    """Return the Kernel, compiled with what a test has changed."""
+    return Kernel(solver(n), {'x': (n * n + n,), 'scale': (1,)}, lanes, fma, margins=1,
+                  large=large)
+
+
+_known = cache(new_kernel_of)
