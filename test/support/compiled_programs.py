@@ -75,14 +75,15 @@ class Kernel:
         return status
 
 
-def kernel_of_arm(kernel, target):
+def kernel_of_arm(kernel, target, large=False):
     """Return the Kernel of the bundled arm by name, for a target (lanes, fma)."""
     robot = Robot.from_urdf(ARM7, compile=False)
     key = key_of(robot.model, kernel)
     shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
     values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
               'damping': robot.model.damping, 'friction': robot.model.friction}
-    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
+    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1,
+                  large=large)
 
 
 def caller_of(kernel, model, key):

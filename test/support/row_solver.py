@@ -10,6 +10,9 @@ from dynamics_node.spatial.solve import factor, solve_factored, symmetric
 from support.compiled_programs import Kernel
 
 SIZES = (8, 9, 16, 19)   # a register of 8 lanes, a number more, blocks of columns
+# (size, whether it is compiled as a long program): kernels solve in loops where they are long, and
+# compile four to nine times as fast so. The others are compiled as short programs too.
+PASSES = (*((n, True) for n in SIZES), (8, False), (9, False))
 
 
 def solver(n):
