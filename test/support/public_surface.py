@@ -84,7 +84,7 @@ def _two_joints(compiled):
 def recordings():
     """Return (a RawRecording, the Recording) of six seconds of it."""
     robot = two_joints()
-    time = np.linspace(0.0, 6.0, 301)
+    time = np.linspace(0.0, 6.0, 121)
     phase = np.multiply.outer(time, [2.0, 3.1])
     q, v, a = 0.5 * np.sin(phase), [1.0, 1.55] * np.cos(phase), [-2.0, -4.805] * np.sin(phase)
     tau = robot.inverse_dynamics(q, v, a)
