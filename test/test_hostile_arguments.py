@@ -4,7 +4,7 @@ import pytest
 from support.hostile_values import escapes
 from support.public_surface import REFUSED, callables, unlisted
 
-pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels')]
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures('kernels', 'empty_folder')]
 
 CALLABLES = callables()
 SKIPPED = {
@@ -13,6 +13,14 @@ SKIPPED = {
     # valid output times, of seconds
     'Robot.simulate': {('time', name) for name in ('list', 'integers', 'range', 'memoryview')},
 }
+
+
+@pytest.fixture(scope='module')
+def empty_folder(tmp_path_factory):
+    """Work in an empty folder: an empty text names the folder, in which files are looked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp('empty'))
+        yield
 
 
 def test_every_public_function_is_found():

@@ -4,7 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from support.compiled_programs import CALLERS, FMA, FROM_FALLBACK, LANES, Kernel, kernel_of_arm
+from support.compiled_programs import (
+    CALLERS,
+    FMA,
+    FROM_FALLBACK,
+    TARGETS,
+    Kernel,
+    kernel_of_arm,
+)
 
 from dynamics_node.compiler import lower as module
 from dynamics_node.compiler.ctypes_call import ALIGNMENT
@@ -19,13 +26,14 @@ def changed(*blocks):
                  for x in blocks)
 
 
-@pytest.fixture(scope='module', params=itertools.product(LANES, FMA),
-                ids=lambda p: f'{p[0]} lanes{"" if p[1] else " without fma"}')
+@pytest.fixture(scope='module', params=TARGETS,
+                ids=lambda p: f'{p[0]} lanes{"" if p[1] else " without fma"}{" large" * p[2]}')
 def kernel(request):
     """A kernel with columns, of a block of each size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, 'MANY_NUMBERS', 0)
-        made = Kernel(changed, {f'x{size}': (size,) for size in SIZES}, *request.param)
+        lanes, fma, large = request.param
+        made = Kernel(changed, {f'x{size}': (size,) for size in SIZES}, lanes, fma, large=large)
     assert made.text.count('@load_columns(') == 1 + sum(size >= made.lanes for size in SIZES)
     assert made.columns is not None
     return made

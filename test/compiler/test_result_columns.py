@@ -1,5 +1,7 @@
 """Test the results of large batches: columns, and the rows that the caller copies them to."""
 
+import itertools
+
 import numpy as np
 import pytest
 from support.compiled_programs import CALLERS, FROM_FALLBACK, LANES, Kernel
@@ -19,12 +21,14 @@ def with_zeros(x):
     return matrix, np.tile(x + 1.0, 8)[:SIZE], x[0]
 
 
-@pytest.fixture(scope='module', params=LANES)
+@pytest.fixture(scope='module', params=itertools.product(LANES, (False, True)),
+                ids=lambda p: f'{p[0]} lanes{" large" * p[1]}')
 def kernel(request):
     """A kernel with columns."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, 'MANY_NUMBERS', 0)
-        return Kernel(with_zeros, {'x': (9,)}, request.param)
+        lanes, large = request.param
+        return Kernel(with_zeros, {'x': (9,)}, lanes, large=large)
 
 
 def test_equal_numbers_have_one_column_and_zeros_another(kernel):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.compiled_programs import FMA, FROM_FALLBACK, LANES, Kernel
 from support.differences import relative
-from support.row_solver import SIZES, kernel_of
+from support.row_solver import PASSES, kernel_of
 
 from dynamics_node.compiler import row_loops
 from dynamics_node.compiler.row_loops import MIN_COLUMNS
@@ -15,11 +15,12 @@ from dynamics_node.compiler.trace import evaluate
 from dynamics_node.kernels.build import AGREEMENT
 
 
-@pytest.mark.parametrize('n', SIZES)
+@pytest.mark.parametrize(('n', 'large'), PASSES)
 @pytest.mark.parametrize(('lanes', 'fma'), itertools.product(LANES, FMA))
-def test_loops_agree_with_the_interpreter_and_batches_with_single_states(n, lanes, fma):
+def test_loops_agree_with_the_interpreter_and_batches_with_single_states(n, large, lanes,
+                                                                            fma):
     """To rounding, and to the bit; the inverse is symmetric to the bit."""
-    kernel = kernel_of(n, lanes, fma)
+    kernel = kernel_of(n, lanes, fma, large)
     x = np.random.default_rng(n).normal(size=(2 * lanes + 3, n * n + n))
     scale = np.ones((len(x), 1))
     call = kernel.caller()
@@ -36,14 +37,14 @@ def test_loops_agree_with_the_interpreter_and_batches_with_single_states(n, lane
 
 @pytest.mark.parametrize('lanes', LANES)
 def test_a_result_that_is_given_has_its_zeros(lanes):
-    """No statement makes it, and straight-line code writes no block of zeros; the stack is used."""
+    """Statements copy it, zeros and all: straight-line code leaves blocks of zeros unwritten."""
     n = 19
 
     def function(x):
         held = Rows(x.flat[0].graph).hold(np.diag(x))
         return held, 2.0 * held, 1.0 + x * x
-    kernel = Kernel(function, {'x': (n,)}, lanes, None, margins=1)
-    solve = kernel_of(n, lanes).caller()   # fills the same stack with other numbers
+    kernel = Kernel(function, {'x': (n,)}, lanes, None, margins=1, large=True)
+    solve = kernel_of(n, lanes, large=True).caller()   # leaves other numbers on the stack
     x = np.random.default_rng(2).normal(size=(lanes + 1, n))
     for _ in range(3):
         solve(np.full(n * n + n, 7.0), np.ones(1))

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support import small_robots
 from support.real_robots import ROBOTS
 from support.robot_data_sets import values
 
@@ -99,12 +100,22 @@ def test_a_floating_base(kernels, tmp_path):
 
 
 @pytest.mark.parametrize('example', ROBOTS, ids=str)
-def test_real_robots(example, tmp_path):
-    """With mimic joints, floating bases, planar joints: as robot.rollouts, to the bit.
+def test_real_robots(kernels, example, tmp_path):
+    """With mimic joints, floating bases.
 
-    Two states are not worth the compilation of 35 robots.
+    Two states are not worth the compilation of 35 robots: one with mimic joints is compiled.
     """
-    robot = Robot.from_urdf(example.urdf, base=example.base, friction=False, compile=False)
+    equal_to_the_bit(Robot.from_urdf(example.urdf, base=example.base, friction=False,
+                                     compile=str(example) == 'panda'), tmp_path)
+
+
+def test_a_planar_joint(kernels, tmp_path):
+    """Compiled; one of its joints is followed by another."""
+    equal_to_the_bit(small_robots.tree(1, 'fixed', mimic=True).robot, tmp_path)
+
+
+def equal_to_the_bit(robot, tmp_path):
+    """Compare with robot.rollouts."""
     q, v, torque = states(robot, 2)
     torque = torque[:, :1]
     write(tmp_path / 'a.parquet', q, v, torque)

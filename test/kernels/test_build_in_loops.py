@@ -42,8 +42,8 @@ def test_loops_agree_with_numpy(name, base, monkeypatch):
     robot, plain = robot_of(name, base), robot_of(name, base, compile=False)
     keys = [key_of(robot.model, kernel) for kernel in SOLVING]
     robot._dispatcher.compile(keys, wait=True)
-    states = states_of(robot, 11)   # a whole register and a rest, at any width
-    for k in (0, 10):
+    states = states_of(robot, 17)   # whole blocks and a rest, at any width
+    for k in (0, 16):
         one = [*(part[k] for part in states[:-1]), states[-1]]
         for got, want in zip(answers(robot, *one), answers(plain, *one), strict=True):
             assert relative(got, want) < SOLVED

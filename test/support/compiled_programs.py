@@ -1,6 +1,7 @@
 """Compile small functions of arrays to kernels, for tests of the compiler."""
 
 import ctypes
+import itertools
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from dynamics_node.kernels.traced_functions import functions
 CALLERS = {'call.c': Caller, 'ctypes': ctypes_call.Caller}
 LANES = (2, 4, 8)   # LLVM makes several registers of one that this CPU does not have
 FMA = (True, False) if target.host()[2] else (False,)
+# (lanes, fma, whether LLVM compiles as it does long programs)
+TARGETS = (*itertools.product(LANES, FMA, (False,)), *((lanes, FMA[0], True) for lanes in LANES))
 NEVER = 1 << 60     # threads from this many states on
 FROM_FALLBACK = object()
 G = np.array([10.0, 20.0, 30.0])    # the uniform of `three_results`
@@ -33,9 +36,12 @@ def fallback(*args, **named):
 
 
 class Kernel:
-    """A function compiled for one width; `caller` makes a callable of it."""
+    """A function compiled for one width; `caller` makes a callable of it.
 
-    def __init__(self, function, shapes, lanes=4, fma=None, uniform=None, margins=0):
+    :param large: see target.compile_ir.
+    """
+
+    def __init__(self, function, shapes, lanes=4, fma=None, uniform=None, margins=0, large=False):
         self.program = trace(function, shapes)
         check(self.program)
         self.lanes = lanes
@@ -43,7 +49,7 @@ class Kernel:
                         for name, value in (uniform or {}).items()}
         fma = target.host()[2] if fma is None else fma
         self.text = lower(self.program, lanes, tuple(self.uniform), fma, margins)
-        self.code = target.Loaded(target.compile_ir(self.text))
+        self.code = target.Loaded(target.compile_ir(self.text, large))
         self.inputs = tuple(size for name, size in self.program.inputs
                             if name not in self.uniform)
         self.outputs = self.program.shapes[:len(self.program.shapes) - margins]
@@ -69,14 +75,15 @@ class Kernel:
         return status
 
 
-def kernel_of_arm(kernel, target):
+def kernel_of_arm(kernel, target, large=False):
     """Return the Kernel of the bundled arm by name, for a target (lanes, fma)."""
     robot = Robot.from_urdf(ARM7, compile=False)
     key = key_of(robot.model, kernel)
     shapes = {**state_shapes(robot.model, key), **uniform_shapes(robot.model, key)}
     values = {'gravity': robot.gravity, 'armature': np.linspace(0.1, 0.7, 7),
               'damping': robot.model.damping, 'friction': robot.model.friction}
-    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1)
+    return Kernel(functions(robot.model, key)[0], shapes, *target, values, margins=1,
+                  large=large)
 
 
 def caller_of(kernel, model, key):
