@@ -15,7 +15,8 @@ def forward_dynamics(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray
     :param q, v, tau: configuration (nq,), velocity and torque (nv,).
     :param wrenches: (bodies, 6) as for `inverse_dynamics`.
 
-    Kim 2012, table 3: table 4 with no acceleration prescribed. O(n).
+    Kim 2012, table 3: table 4 with no acceleration prescribed; the recursions are in
+    hybrid_dynamics.py. O(n).
     """
     given = np.zeros(model.nv, dtype=bool)
     return hybrid_dynamics(model, q, v, np.zeros(model.nv), tau, given, wrenches)

@@ -37,7 +37,7 @@ class MotionDerivative(NamedTuple):
 
 def motion_derivative(model: Model, q: np.ndarray, v: np.ndarray, motion: ForwardRecursion,
                       d: ParameterDirection) -> MotionDerivative:
-    """Return the MotionDerivative in a complete direction d: forward recursion of tables 6, 7."""
+    """Return the MotionDerivative along d, which has all entries: tables 5, 6 and 7."""
     T, S, V, _ = motion
     h, dS, deta = per_body(model), per_body(model), per_body(model)
     dV = per_body(model, np.zeros(6))

@@ -2,8 +2,9 @@
  * the caches.
  *
  * A kernel with few results writes them as rows, state after state. One with many writes columns to
- * scratch memory: a vector per distinct number, with the states in its lanes. They are copied to the
- * rows here. Zeros, and the second triangle of a symmetric matrix, are read from one column. */
+ * scratch memory: vectors with the states in their lanes. They are copied to the rows here. Entries
+ * (i, j) and (j, i) of a symmetric matrix are read from the same column; in straight-line code all
+ * zeros share one, and equal symbols. */
 #ifndef DYNAMICS_NODE_BATCH_H
 #define DYNAMICS_NODE_BATCH_H
 
@@ -29,9 +30,9 @@
 #else
 #define STREAM_FROM PY_SSIZE_T_MAX
 #endif
-#define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of results before streaming, at least one block */
+#define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of run_streamed; at least one block */
 #define LINE 8          /* numbers in a cache line */
-#define SEGMENT 64      /* numbers of a row that are copied at once: 4 KB of columns */
+#define SEGMENT 64      /* numbers of a row that are copied at once: 4 KB of columns with 8 lanes */
 #define ALIGNMENT 64    /* bytes, of columns */
 
 typedef int64_t (*single_function)(const double *const *, double *const *);
@@ -48,8 +49,8 @@ typedef struct {
     int out_ndim[MAX_BLOCKS];
     npy_intp out_dims[MAX_BLOCKS][4];   /* the first is the number of states */
     const double *uniform[MAX_BLOCKS];
-    Py_ssize_t memory;       /* numbers of the columns, 0: the results are rows */
-    const int32_t *columns;  /* per number of all results: where its column is, in that memory */
+    Py_ssize_t memory;       /* numbers of the scratch memory of a block, if it has columns */
+    const int32_t *columns;  /* per number of all results: place of its column; NULL: rows */
     PyObject *uniforms, *fallback, *owner, *layout;
     PyTypeObject *kind;
 } Caller;
@@ -100,7 +101,8 @@ static Py_ssize_t padded(Py_ssize_t rows, Py_ssize_t size)
     return (rows + 1) * size + MAX_LANES;
 }
 
-/* Allocate memory for the results of `rows` states, and for their inputs if `in` is given. */
+/* Allocate memory for `rows` states: for their inputs if `in` is given, their results if `out` is.
+ * Without memory return NULL; `in` and `out` then hold no valid pointers. */
 static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, double **out)
 {
     Py_ssize_t total = 0;
@@ -120,7 +122,8 @@ static double *new_scratch(const Caller *self, Py_ssize_t rows, double **in, dou
     return scratch;
 }
 
-/* Run blocks of states; return whether one of them failed. */
+/* Run blocks of states; return whether one of them failed. In increasing order: a row shorter than
+ * a register is stored with an excess, which the next row overwrites (lower.py). */
 static int run_blocks(const Caller *self, const double *const *in, double *const *out,
                       Py_ssize_t blocks)
 {
@@ -160,8 +163,9 @@ static int run_streamed(const Work *work, Py_ssize_t blocks)
     return failed;
 }
 
-/* Copy the inputs of the last states, of at most one block, and repeat the last one to fill the
- * block: the kernel reads up to a register beyond the end of a row. */
+/* Copy the inputs of the last states, at most one block. The kernel computes whole blocks, so the
+ * last state is repeated to fill the block: its copies fail only if it fails. The kernel also reads
+ * up to a register beyond the last row, for which new_scratch has room. */
 static void pad_inputs(const Work *work, Py_ssize_t done, double *const *in)
 {
     const Caller *self = work->self;
@@ -225,7 +229,8 @@ typedef struct {
     double buffer[LINE + SEGMENT];
 } StreamedRow;
 
-/* Write the whole lines of a buffer; at the end of the row the rest too. */
+/* Write the whole lines of a buffer; at the end of the row the rest too. Then fewer than LINE
+ * numbers wait, so that a segment always fits. */
 static void write_lines(StreamedRow *row, int ends)
 {
     const Py_ssize_t before = (Py_ssize_t)(-(uintptr_t)row->goal / sizeof(double) % LINE);
@@ -243,7 +248,7 @@ static void write_lines(StreamedRow *row, int ends)
 static void copy_rows(const double *memory, const int32_t *columns, double *goal, Py_ssize_t size,
                       Py_ssize_t states)
 {
-    double beyond[SEGMENT];   /* a state that the batch does not have */
+    double beyond[SEGMENT];   /* of a second state that the last pair does not have */
     for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
         const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
         for (Py_ssize_t lane = 0; lane < states; lane += 2) {
@@ -266,7 +271,7 @@ static void stream_rows(const double *memory, const int32_t *columns, double *go
     for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
         const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
         for (Py_ssize_t lane = 0; lane < states; lane += 2) {
-            StreamedRow *x = &rows[lane], *y = x + 1;   /* beyond the states: not written */
+            StreamedRow *x = &rows[lane], *y = x + 1;   /* without a state: no row */
             copy_pair(memory + lane, columns + start, n, x->buffer + x->waiting,
                       lane + 1 < states ? y->buffer + y->waiting : y->buffer);
             for (StreamedRow *row = x; row <= y && row < rows + states; row++) {
@@ -285,13 +290,12 @@ static void run_columns(Work *work)
     const Py_ssize_t lanes = self->lanes, last = (work->n - 1) / lanes * lanes;
     double *in[2 * MAX_BLOCKS];
     double *scratch = new_scratch(self, lanes, in, NULL);
-    /* zeros are read, but never written */
     char *raw = PyMem_RawMalloc(self->memory * sizeof(double) + ALIGNMENT);
     double *memory = (double *)((uintptr_t)(raw + ALIGNMENT) / ALIGNMENT * ALIGNMENT);
     if (scratch == NULL || raw == NULL)
         work->failed = 1;
     else
-        memset(memory, 0, lanes * sizeof(double));
+        memset(memory, 0, lanes * sizeof(double));   /* the zeros: read, but never written */
     for (Py_ssize_t first = 0; !work->failed && first < work->n; first += lanes) {
         const Py_ssize_t states = first < last ? lanes : work->n - last;
         const double *const *from = work->in;
@@ -342,7 +346,7 @@ static Py_ssize_t count_threads(const Caller *self, Py_ssize_t n)
 }
 
 /* Divide the states among threads, in whole blocks; this thread computes the first part, and those
- * for which no thread can be started. */
+ * for which no thread can be started. Return whether all states are valid. */
 static int run_threads(Work *work)
 {
     typedef struct {

@@ -7,7 +7,7 @@
  *   inputs          tuple of the sizes of the arguments
  *   outputs         tuple of the shapes of the results
  *   columns         None where `block` writes rows, else (size of its memory in numbers, int32 array
- *                   of the place of every number of the results in that memory)
+ *                   of the place of each number of the results in that memory, for lane 0)
  *   uniforms        tuple of float64 arrays passed to the kernel after the arguments
  *   fallback        called with the same arguments if they are not plain arrays, or if the kernel
  *                   reports an invalid number: it converts them, computes in NumPy, or raises
@@ -35,7 +35,8 @@
 static PyArray_Descr *float64;
 static PyObject *out_name;   /* 'out', interned */
 
-/* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays. */
+/* Return the number of states, 0 for a single one, -1 if the arguments are not plain arrays:
+ * float64, aligned, C-contiguous, all (size,) or all (n, size), n > 0, no subclass of ndarray. */
 static Py_ssize_t read_arguments(const Caller *self, PyObject *const *args, const double **in)
 {
     Py_ssize_t n = -1;
@@ -229,7 +230,8 @@ static int read_shapes(Caller *self, PyObject *inputs, PyObject *outputs, PyObje
     return 0;
 }
 
-/* Take where the results are in the memory of a block; None for a kernel that writes rows. */
+/* Read the layout of the memory of a block: its size, and the place of every result in it. None:
+ * the kernel writes rows. */
 static int read_columns(Caller *self, PyObject *layout)
 {
     PyArrayObject *columns;

@@ -1,4 +1,7 @@
-"""Call a kernel through ctypes, where the extension call.c was not built."""
+"""Call a kernel through ctypes, where the extension call.c was not built.
+
+On one thread, on copies of the arguments, and without stores past the caches.
+"""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 
 ALIGNMENT = 64   # [bytes] of columns
-MEMORY = 1 << 17   # numbers of the blocks whose columns are copied to rows at once; at least one
+MEMORY = 1 << 17   # numbers of scratch memory; at least one block
 
 # (size of the memory of a block in numbers, place of every number of the results in it)
 Columns = tuple[int, np.ndarray]
@@ -30,7 +33,10 @@ class Caller:
         self.__wrapped__ = fallback  # inspect.signature follows it
 
     def __get__(self, owner: object, kind: type | None = None) -> 'Caller':
-        """Make a Caller a routine for help(); Python does not call it for an attribute."""
+        """Make a Caller a routine for help().
+
+        Python does not call it for an attribute of an object.
+        """
         return self
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
@@ -91,7 +97,8 @@ def run_blocks(block: Callable, inputs: Sequence[np.ndarray], shapes: Sequence[t
                ) -> tuple[int, list[np.ndarray]]:
     """Run a kernel on blocks of states; return (status, results).
 
-    :param inputs: of blocks x lanes states and one more.
+    :param inputs: of blocks x lanes states and at least `lanes` numbers more, which the kernel
+        may read.
     :param shapes: of the results of one state.
     :param columns: where the results are in the memory of a block, see call.c; None: in rows.
     """
@@ -106,7 +113,7 @@ def run_blocks(block: Callable, inputs: Sequence[np.ndarray], shapes: Sequence[t
     line = ALIGNMENT // 8
     size = -(-size // line) * line
     several = max(1, min(blocks, MEMORY // size))
-    memory: np.ndarray = np.zeros(several * size + line)
+    memory: np.ndarray = np.zeros(several * size + line)   # the kernel never writes column 0
     memory = memory[-memory.ctypes.data % ALIGNMENT // 8:]
     goals = [pointers([memory[k * size:]]) for k in range(several)]
     at = (np.arange(several)[:, None, None] * size + np.arange(lanes)[:, None] + offsets

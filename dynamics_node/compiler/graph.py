@@ -3,6 +3,10 @@
 A Symbol represents one number. Arithmetic on symbols makes new symbols. The same operation on the
 same symbols gives the same symbol (hash-consing), so there are no common subexpressions. Constants
 are folded at once: a zero offset or a right angle costs nothing. `Op` lists all operations.
+
+The rules are those of real numbers: 0 x = 0, x - x = 0, x - (x - b) = b, constant factors are
+joined, a quotient is a product with a reciprocal. So results differ from NumPy's by rounding, and a
+NaN or an infinity can vanish: a kernel checks all its inputs itself.
 """
 
 from __future__ import annotations
@@ -159,9 +163,10 @@ class Graph:
         return new
 
     def forget(self) -> None:
-        """Drop the tables of symbols: each is freed with the program that has it.
+        """Drop the tables of symbols; each symbol is freed with the last program that has it.
 
-        A graph and its symbols refer to each other; only the garbage collector would free them.
+        A graph and its symbols refer to each other: only the garbage collector would free them. No
+        symbol may be made afterwards.
         """
         self.symbols = []
         self._known, self._consts = {}, {}

@@ -44,7 +44,8 @@ def lowered(program: Program, uniform: Collection[str], sample: Sequence[np.ndar
             agreement: float, packed: bool = True) -> Lowered:
     """Return the LLVM IR of a program, and its description.
 
-    The last output block of the program holds the margins.
+    The last output block of the program holds the margins: numbers, such as pivots, that must be
+    positive for the results to be valid.
 
     :param uniform: names of the inputs that are the same for all states of a batch.
     :param sample: an array per input, to test the code with.
@@ -81,10 +82,10 @@ def machine_code(program: Callable[[], Program], uniform: Collection[str],
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Switch the garbage collector off: it finds nothing, and takes a third of the time.
+    """Switch the garbage collector off while a graph exists: it finds nothing, and takes a third.
 
-    Until the graph is freed: else it is searched once more where the collector is switched on.
-    One thread compiles at a time, and Python is not forked meanwhile (see worker.py).
+    The graph must be freed before the end: else the collector searches it when it is on again. One
+    thread compiles at a time, and Python is not forked meanwhile (see worker.py).
     """
     collecting = gc.isenabled()
     gc.disable()

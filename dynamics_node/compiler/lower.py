@@ -8,8 +8,10 @@ C-contiguous arrays on. Uniform inputs (gravity, friction, ...) are the same for
 Rows are read `lanes` numbers at a time. The last load can pass the end of the row: the caller pads
 the last row. Stores of rows shorter than a register pass their end too; rows are stored in order,
 so that the next row overwrites the excess.
-Where there are many results, `out` holds one pointer, to memory for columns, see result_columns.py.
-Both return 0 if every number read and written is finite and every margin positive.
+For some programs `block` writes columns (see `columns_of`): `out` then holds one pointer, to memory
+aligned to 64 bytes whose first `lanes` numbers are 0, see result_columns.py.
+Both return 0 if every number read and written is finite and every margin is positive. State inputs
+are checked even if no result depends on them.
 Fused multiply-adds are selected by `fused_products`, not by LLVM, so that both functions give the
 same bits.
 """
@@ -45,11 +47,12 @@ BLOCK = 60
 ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION basic blocks, see
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
-# register allocation. With 240 operations, kernels of TALOS compile in 7 to 10 % less time than
-# with 60, and run in 5 to 11 % less; 480 are hardly faster, 1920 are slower (measured).
+# register allocation. With regions of 240 operations, REGION x BLOCK, kernels of TALOS compile in 7
+# to 10 % less time than with 60, and run in 5 to 11 % less; 480 are hardly faster, 1920 are slower
+# (measured).
 LONG, REGION = 6000, 4
-# A batch of a longer program, or of one that reads and writes more numbers per state, has columns
-# of inputs and results in memory, see input_columns.py and result_columns.py.
+# The block function of a program of more than LONG instructions, or with more than this many state
+# inputs and outputs, has columns of both in memory, see input_columns.py and result_columns.py.
 MANY_NUMBERS = 400
 # Module constants, since reading an attribute of an Enum is slow.
 _CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
@@ -62,7 +65,7 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
     """Return the LLVM IR text of a program.
 
     :param lanes: numbers per vector register, 2, 4 or 8.
-    :param uniform: names of the inputs that are the same for all states of a batch.
+    :param uniform: names of the inputs that are the same for all states of a batch, the last ones.
     :param fma: whether the target has fused multiply-add.
     :param margins: how many of the last output blocks are margins: checked, not written.
     :param packed: False computes a single state in scalars only, see slp_packing.py.
@@ -85,7 +88,11 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
 
 
 def packing_of(program: Program, fused: Set[int]) -> Packing:
-    """Return the Packing of a program; a long program, or one with loops, has none."""
+    """Return the Packing of a program; a long program, or one with loops, has none.
+
+    A long one has several regions, and vectors have no spill slots; the matrices of one with loops
+    are not in `outputs`.
+    """
     if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
     return find_packs(program, fused, angle_symbols(program))
@@ -209,7 +216,7 @@ def _run(body: FunctionBody, stores: Stores, bad_input: str, margins: int) -> st
 def _inputs_to_read(program: Program, uniform: Collection[str]) -> dict[int, int]:
     """Return {place of an input: number of its symbol}: inputs in use, and all state inputs.
 
-    A coordinate that is not finite is refused, even if no result depends on it. An input that is
+    A state input that is not finite is refused, even if no result depends on it. An input that is
     only checked gets a negative number, which no symbol has.
     """
     used = {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}

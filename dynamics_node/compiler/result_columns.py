@@ -1,9 +1,9 @@
 """Write the results of a large batch as columns: one vector per distinct number, a state per lane.
 
-Rows of the states would need a transposition of every number in the kernel: more than half of the
-time of LLVM for a humanoid's mass matrix, and the results would pass the caches twice. The caller
-of the kernel copies columns to rows, see batch.h. The zeros of a result share one column that is
-never written, and equal numbers, as the triangles of a symmetric matrix, share theirs.
+To write rows, a kernel would have to transpose every number: more than half of the time of LLVM for
+a humanoid's mass matrix. Large results would also be written twice, to a cache and to memory. The
+caller of the kernel copies columns to rows, see batch.h. The zeros of a result share one column,
+which is never written, and equal numbers, as in the triangles of a symmetric matrix, share theirs.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 Stored at the end of the function, all results would stay live until then, and be spilled. Zeros,
 more than half of the matrices of a humanoid, are stored by a loop at the start of the function.
+Large batches have columns instead, see result_columns.py.
 """
 
 from __future__ import annotations

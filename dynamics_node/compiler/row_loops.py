@@ -1,11 +1,12 @@
 """Emit the loops that carry out a RowProgram, and the stores into their memory.
 
 The straight-line code writes the coefficients and the first rows into memory. Another function then
-runs the statements, which are a table in the object code. For a single state the lanes are columns
-of a row and the memory is on the stack; it writes its results. For a batch the lanes are states and
-the memory is the caller's, which reads the results there, see batch.h. The results of both are the
-same bits: each statement is the same chain of fused multiply-adds. The statements of a single state
-can be written out, see row_unrolling.py.
+runs the statements, which are tables in the object code. For a single state the lanes are columns
+of a row, the memory is on the stack, and @solve copies the results to `out`. For a batch the lanes
+are states, and the memory belongs to the caller of the kernel, which copies the results from it,
+see batch.h. The results of both are the same bits: each statement is the same chain of fused
+multiply-adds, but for terms that add 0. The statements of a single state can be written out, see
+row_unrolling.py.
 """
 
 from __future__ import annotations
@@ -118,7 +119,10 @@ class RowStores:
 
 
 def columns_of_rows(memory: RowMemory) -> tuple[int, np.ndarray]:
-    """Return (size of the memory, place of each result of a batch in it), both in numbers."""
+    """Return (size of the memory, place of each result of a batch in it), both in numbers.
+
+    Of a symmetric result, the upper triangle is read twice: the lower one may not be computed.
+    """
     columns = np.arange(memory.rows.columns)
     places = []
     for slots, symmetric in zip(memory.rows.results, memory.rows.symmetric):
@@ -131,10 +135,11 @@ def columns_of_rows(memory: RowMemory) -> tuple[int, np.ndarray]:
 
 
 def define_loops(ir: Dialect, memory: RowMemory) -> str:
-    """Return the functions @clear, @solve and the table that they read."""
+    """Return the functions @clear and @solve and their tables, for @single (suffix 1) or @block."""
     name = memory.lanes if memory.batch else 1
     rows = memory.rows
-    blocks = [] if memory.unrolled else rows.of_blocks(memory.columns)   # else no table is read
+    # Statements that are written out read no table.
+    blocks = [] if memory.unrolled else rows.of_blocks(memory.columns)
     statements = [statement for block in blocks for statement in block]
     terms = [term for _, listed in statements for term in listed]
     tables = [table(f'blocks{name}', np.cumsum([len(block) for block in blocks])),

@@ -46,7 +46,7 @@ def chunks_of(size: int, lanes: int) -> list[range]:
 
 
 def row_pointers(e: Emitter, pointer: str, size: int) -> list[str]:
-    """Emit the addresses of the rows of one output block; a single state has one row."""
+    """Emit the addresses of the rows of one input or output; a single state has one row."""
     return [pointer] if e.lanes == 1 else [_row(e, pointer, size, lane) for lane in range(e.lanes)]
 
 

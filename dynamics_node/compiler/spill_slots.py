@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dynamics_node.compiler.ir_loops import at
 from dynamics_node.compiler.ir_text import Emitter
 
-NEAR = 128   # [bytes] on both sides of a register, that one byte of an instruction addresses
+NEAR = 128   # [bytes] reach of an offset of 8 bits, to both sides (x86)
 
 Place = tuple[str, int]   # of a value in memory: a pointer, and the offset from it in bytes
 
@@ -55,7 +55,10 @@ class SpillSlots:
             self.live = {}
 
     def allocations(self) -> list[str]:
-        """Fill in the stores and loads; return the lines for the head of the function."""
+        """Fill in the stores and loads; return the lines for the head of the function.
+
+        Call it once, when the whole body is emitted.
+        """
         slots = self._assigned()
         near = self._by_use(slots) if self._e.lanes == 1 else {}   # see _near_memory
         for number, slot in slots.items():
@@ -101,12 +104,13 @@ class SpillSlots:
                                f'align {8 * self._e.lanes}')
 
     def _near_memory(self, count: int) -> list[str]:
-        """Return the lines that define %near, the register that slots of a single state are near.
+        """Return the lines that define %near, from which slots of a single state are addressed.
 
-        A long kernel of a single state is as fast as its bytes can be fetched. The empty assembly
+        A long kernel of a single state is limited by instruction fetch. The empty assembly
         hides from LLVM that the address is on the stack: relative to a register of its own, a slot
         takes one byte less than relative to the stack pointer, within NEAR bytes four less. TALOS
-        takes 2 to 4 % less time (measured). In a batch, offsets count vectors and fit anyway.
+        takes 2 to 4 % less time (measured). In a batch with AVX-512, the
+        offset of 8 bits counts vectors, and most slots are within its reach.
         """
         return [f'  %slots = alloca [{count} x double], align 64',
                 f'  %middle = getelementptr i8, ptr %slots, i64 {NEAR}',

@@ -1,4 +1,4 @@
-"""Replace the anchors of contacts with the world, which are inputs of a kernel, not constants."""
+"""Make the anchors of contacts with the world inputs of a kernel instead of constants."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -9,7 +9,7 @@ from dynamics_node.constrained.constraint import Constraint
 from dynamics_node.model.model import WORLD_NAME
 from dynamics_node.spatial.se3 import Pose
 
-SIZE = 12  # numbers of an anchor: its rotation matrix row by row, its position
+SIZE = 12  # numbers of an anchor in the world: rotation matrix row by row, position [m]
 _SOME_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -19,7 +19,7 @@ def has_anchor(constraint: Constraint) -> bool:
 
 
 def without_anchors(constraints: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
-    """Return the constraints with the same fixed pose as every anchor.
+    """Return the constraints, every anchor replaced by one fixed pose.
 
     Sets of contacts that differ only in their anchors become equal, and share a kernel.
     """
@@ -51,7 +51,7 @@ def at_anchors(constraints: Sequence[Constraint], anchors: np.ndarray) -> list[C
 
 
 class _Anchored(Constraint):
-    """A contact whose anchor is a Pose of symbols."""
+    """A contact whose anchor is a given Pose, of floats or symbols."""
 
     def __init__(self, constraint: Constraint, place: Pose) -> None:
         for field in fields(constraint):

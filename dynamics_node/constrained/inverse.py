@@ -39,7 +39,7 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
                                  tolerance: float = CONSISTENT) -> ConstrainedInverse:
     r"""Return the ConstrainedInverse of the motion (q, v, a) with M a + b = tau + A' lambda.
 
-    With active joints a and passive ones p, and tau_r = M a + b,
+    Subscripts a and p are the entries of active and of passive joints. With tau_r = M a + b,
     A_p' lambda = tau_pr - tau_p,   tau_a = tau_ar - A_a' lambda.
     If several lambda solve the former, `choice` selects the one of least cost (see
     `redundancy_resolution.RedundancyWeights`): 'least_force', 'least_torque', 'weighted', or
@@ -57,7 +57,7 @@ def constrained_inverse_dynamics(model: Model, q: np.ndarray, v: np.ndarray, a: 
     Kim 2012, eq. 56-66, here for rows of any rank.
 
     :raise DynamicsError: the motion violates the constraints, or the robot is under-actuated:
-        rank(A_p) < n_p.
+        rank(A_p) < n_p; or `choice` is 'unique' and the torques are not.
     """
     return torques_of_motion(model, rows(model, q, v, constraints),
                              inverse_dynamics(model, q, v, a, wrenches), mass_matrix(model, q),
@@ -94,8 +94,8 @@ def torques_of_motion(model: Model, found: ConstraintRows, needed: np.ndarray, M
     spare = redundancy(A_a, internal)
     if weights.unique and spare:
         raise DynamicsError(
-            f'the torques are not unique: {spare} more active joint(s) than the motion '
-            'needs; choose one of least_force, least_torque, weighted')
+            f'the torques are not unique: {spare} direction(s) of them leave the motion '
+            'unchanged; expected choice least_force, least_torque or weighted')
     multipliers = resolve_redundancy(weights, A_a, needed[active], particular, internal)
     tau = np.where(active, needed - found.A.T @ multipliers, given)
     return ConstrainedInverse(tau, multipliers, spare)
@@ -103,7 +103,10 @@ def torques_of_motion(model: Model, found: ConstraintRows, needed: np.ndarray, M
 
 def _refuse_broken(found: ConstraintRows, v: np.ndarray, a: np.ndarray,
                    constraints: Sequence[Constraint], tolerance: float) -> None:
-    """Raise a DynamicsError that names the row which the motion violates most."""
+    """Raise a DynamicsError for the row that is violated most.
+
+    Of the positions; if all of these are kept of the velocities, then of the accelerations.
+    """
     A = np.abs(found.A)
     parts = (('position', found.residual, 0.0 * found.residual, 'project_configuration'),
              ('velocity', found.A @ v, A @ np.abs(v), 'project_velocity'),

@@ -11,10 +11,11 @@ CHOICES = ('least_force', 'least_torque', 'weighted', 'unique')
 
 
 class RedundancyWeights:
-    """Weights of the cost: sum of torque_k tau_k^2 + sum of force_k lambda_k^2.
+    """Weights w of the cost: sum of w_torque_k tau_k^2 + sum of w_force_k lambda_k^2.
 
-    :param choice: 'least_force' for the least multipliers, 'least_torque' for the least torques of
-        the active joints, 'weighted' for both, 'unique' for an error if there is redundancy.
+    :param choice: 'least_force' for the least multipliers (ignores `torque`), 'least_torque' for
+        the least torques of the active joints (ignores `force`), 'weighted' for both, 'unique' for
+        an error if there is redundancy.
     :param torque: (n_a,) of the active joints, at least 0 [1/(N m)^2 or 1/N^2]; None for ones.
     :param force: (m,) of the multipliers, at least 0 [1/N^2 or 1/(N m)^2]; None for ones.
     """
@@ -44,8 +45,8 @@ def resolve_redundancy(weights: RedundancyWeights, A_a: np.ndarray, needed: np.n
     r"""Return the multipliers of least cost, lambda = particular + N s, (m,).
 
     Minimise  torque . (needed - A_a' lambda)^2 + force . lambda^2  over s; of several, the s of the
-    least norm. With weights of torques alone it is Kim 2012, eq. 62-64, of multipliers alone eq. 59
-    with s = 0.
+    least norm. With torque weights alone it is Kim 2012, eq. 62-64; with equal force weights alone,
+    eq. 59 with s = 0.
 
     :param A_a: (m, n_a) the active joints' columns of A.
     :param needed: tau_ar (n_a,), the active torques without constraint forces.

@@ -22,7 +22,8 @@ class RigidContact:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f'the name of a rigid contact is {shown(self.name)}; expected a text')
+            raise ModelError(f'the name of a rigid contact is {shown(self.name)}; expected a text '
+                             'that is not empty')
         where = f"rigid contact '{self.name}':"
         check_kind(f'{where} frame', self.frame, str)
         for field, shape in (('restitution', ()), ('height', ()), ('point', (3,))):
@@ -32,8 +33,9 @@ class RigidContact:
             raise ModelError(f'{where} restitution is {self.restitution}; expected a number from '
                              '0, plastic, to 1, elastic')
         if not isinstance(self.friction, (int, float)) or self.friction not in (0.0, math.inf):
-            raise ModelError(f'{where} friction is {shown(self.friction)}; expected 0 or inf: '
-                             'between them a SoftContact has the limit of Coulomb')
+            raise ModelError(f'{where} friction is {shown(self.friction)}; expected 0 (it '
+                             'slides freely) or inf (it never slides); a SoftContact has a finite '
+                             'coefficient')
 
     @property
     def sticks(self) -> bool:

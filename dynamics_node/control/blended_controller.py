@@ -1,7 +1,8 @@
 """Blend the torque of one controller into that of another, linearly in time.
 
-Both see the same state and reference, so that at any time the torque is that of gains, scales,
-gravity and payloads in between. If the mode changes, the old one follows its own reference.
+Within one mode both get the same state and reference. If the torque is linear in what has changed,
+such as the gains, the blend is the torque of the values in between. After a change of mode the old
+controller keeps its own reference.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class BlendedController:
                  duration: float) -> None:
         """Begin with the old controller.
 
-        :param old: controller of another mode: with its own reference, if it needs one.
-        :param start: [s], and duration: [s], above zero.
+        :param old: controller in effect; with a reference of its own if its mode has another one.
+        :param start, duration: time at which the blend begins, and its length, above zero [s].
         """
         self._old, self._new = old, new
         self._next: Controller | ControllerWithReference | None = None
@@ -41,7 +42,7 @@ class BlendedController:
         return self._old.needs_reference or self._new.needs_reference
 
     def replace_newest(self, controller: Controller) -> None:
-        """Blend into another controller instead of the newest one, from which it hardly differs."""
+        """Replace the newest controller by one with nearly the same torque; the blend continues."""
         if self._next is None:
             self._new = controller
         else:
@@ -86,7 +87,7 @@ def blend_after(blend: BlendedController | None, old: Controller | ControllerWit
     """Return the blend to a controller: it begins now, or after the one under way.
 
     :param blend: under way; None: the old controller alone is in effect.
-    :param now: [s], and duration: [s], above zero.
+    :param now, duration: present time, and length of the blend, above zero [s].
     """
     if blend is None:
         return BlendedController(old, new, now, duration)

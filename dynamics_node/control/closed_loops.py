@@ -107,9 +107,10 @@ class ClosedLoops:
         found = self._robot.constraint_rows(q, self._still, self._constraints)
         gap = np.abs(found.residual).max(initial=0.0)
         if not gap <= LARGEST_GAP:
-            raise DynamicsError(f'the loops are open by {gap:.3g} m or rad at the measured '
-                                f'positions; expected at most {LARGEST_GAP:g}: check that each '
-                                'joint of the loops is measured, with the right sign and zero')
+            raise DynamicsError(f'the loops are open by {gap:.3g} m or rad at the positions q; '
+                                f'expected at most {LARGEST_GAP:g}. If q is measured, check that '
+                                'each joint of the loops is measured, with the right sign and '
+                                'zero; else project_configuration closes them')
         return found
 
     def _free_motions(self, A: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ def trajectory_torques(robot: Robot, times: ArrayLike, q: ArrayLike, v: ArrayLik
     :param payload_com: position of the point mass in that frame, (3,) [m].
     :param closed: True: efforts of the motors of a robot with loops, for a motion that keeps
         them, as in `closed_trajectory.closed_motion`; False: efforts of the open tree.
-    :raise DynamicsError: which argument is wrong, where, and what is valid.
+    :raise DynamicsError: an argument is invalid; the message names it, the place and what is valid.
     """
     arguments.check_robot(robot)
     times = check_times(times)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # it imports llvmlite, which may be missing
 
 BLOCK = 32               # samples of a call
 SECTIONS = ORDER // 2
+ALONE = 1 << 40          # threshold of states: always one thread
 AGREEMENT = 1e-12        # of the machine code with its program
 
 
@@ -116,13 +117,13 @@ def _function(kernel: Kernel, backwards: bool, coefficients: np.ndarray) -> Call
         y, after = _filtered(x.T, state.T, coefficients, backwards)[:2]
         return y.T.copy(), after.T.copy()
     return Caller(kernel.code.single, kernel.code.block, kernel.lanes, kernel.inputs,
-                  kernel.outputs, kernel.columns, (coefficients,), in_numpy, 1 << 40, 1,
+                  kernel.outputs, kernel.columns, (coefficients,), in_numpy, ALONE, 1,
                   kernel.code)
 
 
 @lru_cache(maxsize=2)
 def _kernel(backwards: bool) -> Kernel | None:
-    """Return the kernel of a block; None if it cannot be made, as kernels of robots."""
+    """Return the kernel of a block; None if it cannot be made: SciPy filters then."""
     try:
         return _made(backwards)
     except Exception:   # of llvmlite, which may be missing

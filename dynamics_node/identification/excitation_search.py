@@ -1,9 +1,10 @@
 """Search the excitation trajectory with the least condition number within all limits.
 
 Fourier series are drawn at random, and the best one is improved by a quasi-Newton method on a
-smooth condition number, with limits as penalties. The result is scaled into its limits and checked
-densely: it never exceeds one. For a robot with loops the series move the motors, and the motion of
-all joints that follows from the loops is evaluated, see excited_robot.py.
+smooth approximation of the logarithm of the condition number, with limits as penalties. The result
+is scaled into its limits and checked densely, so that no limit is exceeded. For a robot with loops
+the series move the motors, and the motion of all joints that follows from the loops is evaluated,
+see excited_robot.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,13 +32,13 @@ from dynamics_node.robot.robot import Robot
 RANDOM_MOTIONS = 100
 TRIES = 20           # sets of random configurations that are tried as centres of motion
 PER_HARMONIC = 20    # samples per period of the highest harmonic, during the search
-PENALTY = 1e3        # of a limit that is exceeded by its own size
+PENALTY = 1e3        # of a limit exceeded at all samples by its own size, of a box by 1 m
 STEP = 1e-6          # of the variables, for finite differences
 MAX_HARMONICS, MAX_ITERATIONS = 1000, 1_000_000
 MIN_PERIOD, MAX_PERIOD = 1e-3, 1e6   # [s]
 POOR_CONDITION = 100.0   # condition number above which a warning is given
-SMALL_MOTION = 0.1   # of its range and of its speed: a joint that uses less of both
-CANNOT_FOLLOW = 10.0  # added to the cost of the last motion if the loops cannot follow this one
+SMALL_MOTION = 0.1   # a joint that uses less than this share of range and speed hardly moves
+CANNOT_FOLLOW = 10.0  # where the loops cannot follow: cost above that of the last motion they could
 
 Progress = Callable[[float, str], None]
 
@@ -64,7 +65,7 @@ class Excitation(NamedTuple):
 
     trajectory: Fourier
     condition: float            # of the scaled regressor, see scaled_regressor.py
-    random_condition: float     # of the best of 100 random motions
+    random_condition: float     # of the best random motion, of 100 at most; at least condition
     base_parameters: int        # their number
     warnings: tuple[str, ...]
 
@@ -121,7 +122,8 @@ class _Search:
         self.sine, self.cosine = at_rest(settings.harmonics)
         self.times = np.linspace(0.0, self.period, PER_HARMONIC * settings.harmonics,
                                  endpoint=False)
-        # Variables of order 1: centres as shares of the range, amplitudes by the speed limits
+        # Variables of order 1: centres from the middle of the range in halves of it, amplitudes in
+        # units of the speed limit / omega
         self.names = tuple(joint.name for joint in self.excited.joints)
         self.middle, self.half = self.limits.middle, self.limits.half
         self.amplitude = self.limits.velocity / omega
@@ -221,12 +223,12 @@ class _Search:
                 raise StopIteration
 
         x = np.ravel(x)
-        self.followed = x + 1.0, 0.0   # the loops can follow the first motion
+        self.followed = x + 1.0, 0.0   # replaced by the first call, at x
         minimize(self.cost, x, jac=True, method='L-BFGS-B', callback=step,
                  options={'maxiter': self.settings.iterations})
 
     def cost(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return (smooth condition number + penalties, its gradient by differences in one batch).
+        """Return (smooth log of the condition number + penalties, its gradient by differences).
 
         The batch has the motion itself, then one motion for each variable changed by STEP.
         """
@@ -242,7 +244,8 @@ class _Search:
         states = [np.concatenate(parts) for parts in zip(first, *near)]
         W = self.information.scaled(*states)
         f, B = smooth_condition(W[:len(W) // len(several)])
-        change = np.einsum('nj,nj->n', W @ B, W)        # sums to trace(B W'W)
+        # Sums to trace(B W'W), whose differences are those of f to first order.
+        change = np.einsum('nj,nj->n', W @ B, W)
         change = change.reshape(len(several), -1).sum(axis=1)
         penalty = self.penalty(*states).reshape(len(several), -1).sum(axis=1)
         total = change + penalty
@@ -263,7 +266,8 @@ class _Search:
 
     def result(self, random_condition: float) -> Excitation:
         if self.best is None:
-            raise DynamicsError('no motion stays within the limits at all times; widen the boxes')
+            raise DynamicsError('no motion stays within the limits at all times; widen boxes, '
+                                'positions or acceleration, or reduce margin')
         self.progress(1.0, f'condition number {self.condition:.3g}')
         return Excitation(self.best, self.condition, max(random_condition, self.condition),
                           self.information.base.size,

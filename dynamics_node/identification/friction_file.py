@@ -26,12 +26,12 @@ KEYS = {  # parameter of the node -> kind in the parameter vector, meaning
     'dry_friction': ('coulomb', 'Coulomb friction [N m or N]')}
 FURTHER = {
     'stribeck_friction': ('stribeck', 'friction above Coulomb friction near rest [N m or N]'),
-    'friction_asymmetry': ('coulomb_asymmetry', 'half the difference of Coulomb friction in '
-                           'positive and in negative direction [N m or N]'),
-    'damping_asymmetry': ('viscous_asymmetry', 'half the difference of viscous friction in '
-                          'positive and in negative direction [N m s/rad or N s/m]')}
+    'friction_asymmetry': ('coulomb_asymmetry', 'half of Coulomb friction in positive '
+                           'direction minus that in negative direction [N m or N]'),
+    'damping_asymmetry': ('viscous_asymmetry', 'half of viscous friction in positive direction '
+                          'minus that in negative direction [N m s/rad or N s/m]')}
 SPEEDS = {
-    'friction_speeds': ('friction_speed', 'speed over which Coulomb friction changes its sign'),
+    'friction_speeds': ('friction_speed', 'speed at which 71 % of Coulomb friction acts'),
     'stribeck_speed': ('stribeck_speed', 'speed at which half of stribeck_friction is left')}
 DIGITS = 9
 
@@ -39,7 +39,8 @@ DIGITS = 9
 def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
     """Return the text of a ROS parameter file with armature and friction.
 
-    The friction of a joint includes its part of coupled motors, see `applied_values`.
+    Armature and friction of a joint include its part of coupled motors, Coulomb friction also that
+    in proportion to the load, at the mean load: see `applied_values`.
 
     :param layout, values: those of an Identification.
     """
@@ -65,9 +66,10 @@ def friction_yaml(layout: ParameterLayout, values: np.ndarray) -> str:
 
 def friction_of(robot: Robot, layout: ParameterLayout,
                 values: np.ndarray) -> tuple[ParameterLayout, np.ndarray]:
-    """Return (layout, values) with all terms of friction of a robot, and the given offsets.
+    """Return (layout, values) for `friction_yaml`.
 
-    A robot may have terms that were not fitted: if efforts are measured behind the gears, say.
+    If the robot has other laws of friction than the fitted ones, as where efforts are measured
+    behind the gears, all values but the offsets are those of the robot.
 
     :param robot, layout, values: those of an Identification.
     """
@@ -80,7 +82,7 @@ def friction_of(robot: Robot, layout: ParameterLayout,
 
 
 def _bounded(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
-    """Return the values with asymmetries that stay within friction after rounding."""
+    """Return the values, each |asymmetry| below its mean friction also after rounding to DIGITS."""
     values, (mean, half) = values.copy(), layout.asymmetries.T
     values[half] = np.sign(values[half]) * np.minimum(
         np.abs(values[half]), (1.0 - 10.0 ** (1 - DIGITS)) * values[mean])
@@ -88,7 +90,7 @@ def _bounded(layout: ParameterLayout, values: np.ndarray) -> np.ndarray:
 
 
 def _speed_lines(layout: ParameterLayout) -> Iterator[str]:
-    """Return the lines of the speeds of joints whose law is not that of the robot."""
+    """Yield the lines of each kind of speed that differs from friction_speed at some joint."""
     for key, (field, meaning) in SPEEDS.items():
         speeds = {joint: getattr(law, field) for joint, law in zip(layout.joints, layout.laws)}
         if any(speed not in (None, layout.friction_speed) for speed in speeds.values()):

@@ -65,7 +65,7 @@ def _unexplained(tau: np.ndarray, model: np.ndarray, v: np.ndarray, a: np.ndarra
 def without_joint_part(x: np.ndarray, v: np.ndarray, a: np.ndarray, speed: float) -> np.ndarray:
     """Return a torque without what offset, friction and armature of its joint can explain, (N,).
 
-    :param speed: speed over which friction changes its sign.
+    :param speed: speed at which 71 % of dry friction acts.
     """
     Q = np.linalg.qr(np.column_stack([np.ones_like(v), v, v / np.hypot(v, speed), a]))[0]
     return x - Q @ (Q.T @ x)

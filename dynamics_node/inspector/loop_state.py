@@ -13,7 +13,7 @@ from dynamics_node.robot.robot import Robot
 
 
 class LoopState:
-    """Closes the loops of a robot, starting from its last configuration; a tree is not changed.
+    """Close the loops of a robot, starting from the positions given; a tree is not changed.
 
     :ivar coordinates: names of the independent joints; None for a tree.
     :ivar last: (nq,) the last configuration, with closed loops.

@@ -106,8 +106,9 @@ def checked_program(model: Model, key: KernelKey) -> Program:
 def program_of(model: Model, key: KernelKey) -> Program:
     """Return the Program with the fewest instructions, over all algorithms of a key.
 
-    The first algorithm is traced with all forms of the inertias, the others with the better form.
-    A long program solves in loops, see IN_LOOPS.
+    The first algorithm (of long chains the last, see LONG_CHAIN) is traced with each form of the
+    inertias, the others with the better form. A long program that solves for matrices does so in
+    loops, by the first algorithm only, see IN_LOOPS.
     """
     shapes = _shapes(model, key)
     with np.errstate(all='ignore'):  # values that are not finite are refused at run time

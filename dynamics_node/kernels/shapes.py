@@ -7,12 +7,12 @@ friction, payload, anchors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dynamics_node.algorithms.inertial_parameters import inertia_of, ten_numbers
+from dynamics_node.algorithms.inertial_parameters import ten_numbers
 from dynamics_node.constrained.anchors import SIZE as ANCHOR
 from dynamics_node.constrained.anchors import anchors_of, has_anchor
 from dynamics_node.constrained.constraint import Constraint, size
@@ -94,17 +94,3 @@ def uniform_values(model: Model, key: KernelKey) -> tuple[np.ndarray, ...]:
         values['payload'] = np.array([ten_numbers(load) for load in carried_inertias(model)])
     return tuple(np.ascontiguousarray(values[name], dtype=float)
                  for name in uniform_shapes(model, key))
-
-
-def symbolic_model(model: Model, key: KernelKey, given: Mapping[str, np.ndarray]) -> Model:
-    """Return the model with the symbols of `given` in place of the numbers that may change."""
-    zero = np.zeros(model.nv)
-    inertias = model.inertias
-    if key.with_payload:
-        inertias = tuple(own + inertia_of(load) for own, load in zip(inertias, given['payload']))
-    terms = (FrictionTerms(*(given[name] for name in FrictionTerms._fields))
-             if key.with_friction_terms else None)
-    return model.with_(gravity=given['gravity'], armature=given['armature'],
-                       damping=given.get('damping', zero),
-                       friction=given.get('friction', zero), inertias=inertias,
-                       friction_terms=terms)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dynamics_node.model.model import Model
 
 ROBOT, FRAME, CONSTRAINTS, TARGETS = 'robot', 'frame', 'constraints', 'targets'
-COORDINATES = 'coordinates'  # and constraints: one kernel per pair of both
+COORDINATES = 'coordinates'  # one kernel per pair of coordinates and constraints
 WHOLE_BODY = 'whole_body'    # tasks and constraints: one kernel per pair of both, also of no
 #                              constraints
 WITH_WRENCHES = ('wrenches',)
@@ -52,10 +52,10 @@ class KernelSpec:
     direct: bool = True           # the Robot method has the inputs as arguments: a compiled
     #                               kernel can take its place
     regroup: bool = True          # regrouped inertias give the same: a torque, a sum over bodies
-    solves: bool = False          # solves for the columns of its results, held(...): in loops where
-    #                               the program is long
-    least: Callable = no_bound    # f(model): instructions that programs of all algorithms but the
-    #                               last need at least
+    solves: bool = False          # the first algorithm takes as_rows, and solves for the columns of
+    #                               its results: in loops where the program is long
+    least: Callable = no_bound    # f(model): lower bound of the instructions of all algorithms but
+    #                               the last
     fits: Callable = always       # f(model, constraints): whether the program is not too large
 
     @property

@@ -7,7 +7,8 @@ import numpy as np
 from dynamics_node.compiler.row_statements import Rows
 from dynamics_node.constrained.anchors import at_anchors
 from dynamics_node.kernels.keys import KernelKey
-from dynamics_node.kernels.shapes import state_shapes, symbolic_model, uniform_shapes
+from dynamics_node.kernels.shapes import state_shapes, uniform_shapes
+from dynamics_node.kernels.symbolic_model import symbolic_model
 from dynamics_node.model.configuration import UNIT_QUATERNION
 from dynamics_node.model.model import Model
 
@@ -19,7 +20,7 @@ def functions(model: Model, key: KernelKey, in_loops: bool = False) -> list[Call
     which must all be positive where the kernel is valid.
 
     :param model: without payloads in its `inertias`.
-    :param in_loops: solve for the columns of the results in loops, where the spec says `solves`.
+    :param in_loops: solve for the columns of the results in loops; the spec must have `solves`.
     """
     spec = key.spec
     shapes = state_shapes(model, key)

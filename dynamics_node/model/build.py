@@ -39,7 +39,7 @@ def build_model(record: RobotRecord, base: str = 'fixed', gravity: ArrayLike = (
     :param armature: joint name -> rotor inertia x gear ratio^2 [kg m^2 or kg]; instead of that of
         the record.
     :param friction: False ignores the damping and friction of the URDF.
-    :param friction_speed: speed over which friction changes its sign, see algorithms/friction.py.
+    :param friction_speed: speed at which 71 % of dry friction acts, see algorithms/friction.py.
     """
     gravity = finite('gravity', gravity, (3,))
     root, order = depth_first(record.links, record.joints)

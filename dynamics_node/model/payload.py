@@ -71,7 +71,8 @@ def check_tensor(where: str, tensor: np.ndarray) -> None:
         raise ModelError(f'{where}inertia must be symmetric, got {tensor.tolist()}')
     low, middle, high = np.linalg.eigvalsh(tensor)
     if low < -1e-9 * scale:
-        raise ModelError(f'{where}inertia must not have a negative principal moment')
+        raise ModelError(f'{where}inertia must not have a negative principal moment: they are '
+                         f'{low:.6g}, {middle:.6g}, {high:.6g}')
     if low + middle < (1.0 - WRITTEN_DIGITS) * high:
         raise ModelError(f'{where}inertia violates the triangle inequality, no mass distribution '
                          f'has it: principal moments {low:.6g}, {middle:.6g}, {high:.6g}')
@@ -85,7 +86,7 @@ def with_carried(model: Model, payloads: Mapping[str, Payload]) -> Model:
 
 
 def carried_inertias(model: Model) -> list[Inertia]:
-    """Return the inertia of the payloads of each body, last entry: the world."""
+    """Return the sum of the payloads' Inertia on each body, in its frame; the world's is last."""
     carried = [inertias.ZERO] * (len(model.bodies) + 1)
     for _, load in sorted(model.payloads.items()):
         frame = model.frames[load.frame]

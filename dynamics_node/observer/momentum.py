@@ -13,14 +13,16 @@ from dynamics_node.robot import arguments
 from dynamics_node.robot.robot import Robot
 
 BANDWIDTH = 30.0     # [1/s]
-LONGEST_STEP = 0.1   # [s] over which torques count as linear in time
+LONGEST_STEP = 0.1   # [s]; after a longer step the balance begins anew
 
 
 class Balance(NamedTuple):
     """The two sides of dp/dt = inflow + external torque, at samples of a motion."""
 
-    momentum: np.ndarray  # p, (nv,) or (N, nv) [N m s or N s]
-    inflow: np.ndarray    # tau - friction + C' v - g, the same shape [N m or N]
+    momentum: np.ndarray  # p = M v, (nv,) or (N, nv) [N m s or N s]; without armature if efforts
+    #                       are measured behind the gears
+    inflow: np.ndarray    # tau - friction - springs + C' v - g, the same shape [N m or N]; tau is
+    #                       the effort with the terms of its Meaning, see effort_meaning.py
 
 
 def balance(robot: Robot, meaning: Meaning, q: ArrayLike, v: ArrayLike,
@@ -56,8 +58,8 @@ class MomentumObserver:
     and dt, and steps may differ. The error of a smooth inflow is that of the trapezoidal rule,
     dt^2/12 times its second derivative at most.
 
-    With a floating base r has the base's six entries as well: the sum of all wrenches on the robot
-    at the base link, in its axes.
+    With a floating base the first six entries of r are the force, then the moment, of all external
+    wrenches at the origin of the base link, in its axes [N, N m].
 
     De Luca and Mattone 2005; De Luca, Albu-Schaeffer, Haddadin and Hirzinger 2006.
 
@@ -93,7 +95,7 @@ class MomentumObserver:
     def step(self, q: ArrayLike, v: ArrayLike, effort: ArrayLike, dt: float) -> np.ndarray:
         """Return r after a measurement dt seconds after the last one, (nv,).
 
-        :param effort: (nv,) of the declared meaning; zero for a floating base.
+        :param effort: (nv,) of the declared meaning; the six of a floating base are zero.
         :raise DynamicsError: an invalid measurement; r remains, the balance begins anew.
         """
         before, self._last = self._last, None   # an error below begins anew
@@ -143,7 +145,7 @@ def _mean_external(before: Balance, now: Balance, dt: ArrayLike) -> np.ndarray:
 
 
 def _filtered(r: np.ndarray, external: np.ndarray, share: float | np.ndarray) -> np.ndarray:
-    """Return r after a step in which it covers this share of its distance to a constant torque."""
+    """Return r + share (external - r): r after a step with a constant external torque."""
     return r + share * (external - r)
 
 

@@ -47,8 +47,9 @@ class ClosedMechanism:
                         coordinates: Sequence[str] | None = None) -> ClosedDynamics:
         """Return the ClosedDynamics of the mechanism in independent coordinates u.
 
-        mass_matrix du/dt + coriolis + gravity + friction = transmission' tau, with v =
-        transmission u and a = transmission du/dt + transmission_rate u; energies [J].
+        mass_matrix du/dt + coriolis + gravity + friction = transmission' tau, (k,) each, with
+        v = transmission u and a = transmission du/dt + transmission_rate u. mass_matrix (k, k)
+        includes armature, friction includes springs; energies [J].
 
         :param v: (nv,) of which the entries of the coordinates are read; the others follow.
         :param coordinates: names of joints that have as many degrees of freedom as the mechanism;
@@ -65,7 +66,7 @@ class ClosedMechanism:
                                wrenches: Wrenches = None) -> ClosedHybrid:
         """Return (a, tau) of all joints (nv,), some accelerations of the coordinates given.
 
-        It needs no multipliers, so that redundant rows leave nothing to choose.
+        No multipliers are computed, so redundant constraint rows need no choice among them.
 
         :param v, coordinates: as in closed_dynamics.
         :param a: (nv,) of which the given entries are read.
@@ -91,7 +92,7 @@ class ClosedMechanism:
         """Return the Linear (A, B, drift) of small deviations of a closed mechanism, for LQR.
 
         d/dt dx = A dx + B dtau for dx = (deviation of the coordinates, of their velocities u),
-        (2 k,), and dtau of all joints, (nv,); in NumPy.
+        (2 k,), and dtau of all joints, (nv,): A (2 k, 2 k), B (2 k, nv); in NumPy.
 
         :param v, coordinates: as in closed_dynamics.
         :param step: as in linearize.
@@ -148,8 +149,8 @@ class ClosedMechanism:
                         coordinates: Sequence[str] | None = None) -> ClosedJacobian:
         """Return (jacobian, rate, drift) of a frame by the coordinates u, linear rows first.
 
-        The velocity of the frame's origin is jacobian u, its acceleration jacobian du/dt + drift;
-        jacobian and rate (6, k), drift = rate u (6,).
+        The velocity of the frame (linear of its origin, then angular) is jacobian u, its rate is
+        jacobian du/dt + drift; jacobian and rate (6, k), drift = rate u (6,).
 
         :param v, coordinates: as in closed_dynamics.
         :param local: in the frame's axes instead of the world's. These axes turn: rate and drift

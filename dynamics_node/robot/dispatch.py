@@ -43,7 +43,7 @@ TWO_THREADS_FROM = 4_000_000
 # less time than NumPy. For a 7-axis arm, NumPy takes 0.5 ms per state and the compilation 0.12 s
 # (inverse dynamics), or 12 ms and 0.8 s (derivatives of forward dynamics).
 WORTH_WAITING = 200
-# Results of a kernel: an array, or several in a NamedTuple; arrays for them, None for new ones.
+# Result: an array, or several in a NamedTuple. Out: arrays to write results to; None: new ones.
 Result = np.ndarray | tuple[np.ndarray, ...]
 Out = Result | None
 MOST_CALLERS = 1024  # of kernels, kept by a robot
@@ -125,7 +125,10 @@ class Dispatcher:
         return caller
 
     def _publish(self, kernel: Kernel, key: KernelKey) -> None:
-        """Make a kernel available without the checks of `call`: by positional(), on the Robot."""
+        """Let a kernel be called without the checks of `call`: by positional(), or as the method.
+
+        The id of the constraints stays theirs: the fallback of the Caller keeps them alive.
+        """
         place = key.kernel, key.arguments, id(key.constraints)
         self._ready[place] = self._bind(kernel, key, partial(self._call_positional, key.kernel,
                                                              key.arguments, key.constraints))

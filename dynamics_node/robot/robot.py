@@ -95,7 +95,7 @@ class Robot:
         :param locked: {joint: position} of joints that do not move; they are no degrees of freedom.
         :param armature: {joint: rotor inertia x gear ratio^2} [kg m^2 or kg].
         :param friction: False ignores the URDF's <dynamics damping friction>.
-        :param friction_speed: speed over which dry friction changes its sign [rad/s or m/s].
+        :param friction_speed: speed at which 71 % of dry friction acts [rad/s or m/s].
         :param max_bytes: a longer text is refused.
         :param compile: False computes in NumPy; so does the environment DYNAMICS_NODE_COMPILE=0.
         :param loops: constraints that close loops: YAML (a path or text), a list of Constraint or

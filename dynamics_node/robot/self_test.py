@@ -23,13 +23,13 @@ SPEED = 2.0          # largest velocity tried [rad/s or m/s], less where the lim
 ACCELERATION = 5.0   # largest acceleration tried [rad/s^2 or m/s^2]
 NOT_YET = 'no kernel is ready; robot.compile(wait=True) makes them'
 
-# Tolerances. Errors of torques are relative to the torque plus that of the largest inertia that the
-# joint can have to move, so that cancellation in a light wrist is not an error.
+# Tolerances. Errors of torques are relative to |tau| + ACCELERATION * (largest inertia about the
+# joint), so that cancellation in a light wrist is not an error.
 EXACT = 1e-11        # the same sums in another order; 35 real robots are below 1e-13
 STEP = np.finfo(float).eps ** (1 / 3)  # of central differences [s]
 RATE = 1e-6          # of central differences: STEP^2 and rounding; 1e-10 in practice
 FEW = 3              # states at which derivatives are checked: each has many numbers
-ROUNDED = 1e-2       # [1/s] RATE ROUNDED energy: allowed rounding of differences, 270 eps / STEP
+ROUNDED = 1e-2       # [1/s] RATE * ROUNDED * energy is allowed for rounding: 270 eps / STEP
 # Kernels and NumPy, relative to the largest number of a result, at least 1.
 KERNEL = 1e-11       # the same formulas on regrouped inertias
 SOLVED = np.finfo(float).eps / SINGULAR  # rounding times the largest condition that is accepted
@@ -65,7 +65,8 @@ def self_test(robot: Robot, samples: int = 10, seed: int = 0) -> SelfTest:
 
     :param samples: number of random states within the limits, 1 to 1000.
     :param seed: seed of the random states, an integer that is not negative.
-    :raise DynamicsError: an argument is not of that kind. A failed check is part of the result.
+    :raise DynamicsError: an argument has the wrong type or range. A failed check is part of the
+        result.
     """
     if not isinstance(robot, Robot):
         raise DynamicsError(f'robot is a {type(robot).__name__}; expected a Robot')
@@ -169,7 +170,9 @@ def _mass_matrix_against_inverse_dynamics(robot: Robot, states: Sequence[_State]
 
 
 def _derivatives_against_differences(robot: Robot, states: Sequence[_State]) -> _Found:
-    """Inverse dynamics: central differences. Forward: M dFD = -dID where tau = ID, M dtau = 1.
+    """Inverse dynamics: central differences. Forward, at tau = ID(q, v, a): M dFD = -dID.
+
+    And M times the derivative by the torque is 1.
 
     Differences of accelerations would be inaccurate where M is ill-conditioned. M is the derivative
     of ID by the acceleration.
@@ -230,7 +233,8 @@ def _compiled_against_numpy(robot: Robot, states: Sequence[_State]) -> _Found:
     return worst._replace(text='; '.join([counts, f'worst is {worst.text}', *sorted(failures)]))
 
 
-# Add a law here: f(robot, states) -> _Found. For later laws more kernels are ready.
+# Add a law here: f(robot, states) -> _Found. They run in this order while kernels compile, so the
+# check of the kernels is last.
 CHECKS = {
     'forward of inverse': _forward_of_inverse,
     'power balance': _power_balance,
@@ -255,7 +259,7 @@ def _speeds(model: Model) -> np.ndarray:
 
 
 def _scale(robot: Robot, M: np.ndarray) -> np.ndarray:
-    """Return the largest inertia that each degree of freedom can have to move, (nv,)."""
+    """Return the largest inertia that each degree of freedom can move, (nv,)."""
     return np.abs(robot.model.inertia_scale) + np.abs(np.diag(M))
 
 

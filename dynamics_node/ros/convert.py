@@ -1,4 +1,7 @@
-"""Convert messages to arrays and back: the only module that translates conventions."""
+"""Convert messages to arrays and back.
+
+Joint states are read from their bytes in state/joint_state_bytes.py.
+"""
 
 from __future__ import annotations
 

@@ -19,22 +19,22 @@ class References(Protocol):
 
 
 class RecordedMotion:
-    """A reference that is sent once, and is stopped while it moves the robot."""
+    """Send a reference once; stop() ends it early if it still moves the robot."""
 
     def __init__(self, references: References, points: TimedPoints | None) -> None:
         """Store the reference; None: something else moves the robot."""
         self._references, self._points = references, points
-        self._end: float | None = None   # of the motion, of the clock that never goes back [s]
+        self._end: float | None = None   # of the motion, on time.monotonic() [s]
 
     def start(self) -> str:
-        """Send the reference at the first call; return why it was not received, '' if it was."""
+        """Send the reference at the first call; return '', the refusal, or that no answer came."""
         if self._points is None:
             return ''
         points, self._points = self._points, None
         answer = self._references.follow(points)
         if answer.startswith('refused'):
             return answer
-        # Without an answer the node may follow it nevertheless.
+        # Without an answer the node may have received the reference and follow it.
         self._end = time.monotonic() + float(points.times[-1])
         return answer if answer.startswith('no answer') else ''
 
@@ -46,5 +46,5 @@ class RecordedMotion:
             return ''
         answer = self._references.stop()
         if answer.startswith(('refused', 'no answer')):
-            return f'THE ROBOT MAY STILL MOVE, disable torques: its stop was {answer}'
+            return f'THE ROBOT MAY STILL MOVE: disable torques. The request to stop: {answer}'
         return 'the robot was stopped'

@@ -1,8 +1,8 @@
 """Make every outgoing message sendable: text that UTF-8 can encode, and messages of bounded length.
 
 A name from a file or from an escape in YAML may contain half a character (a lone surrogate):
-sending it raises an exception or ends the process. An error message would repeat a name of 10 MB
-in full.
+sending it raises an exception or ends the process. Without a limit an error message would
+contain a name of 10 MB in full.
 """
 
 import traceback

@@ -5,8 +5,8 @@ import numpy as np
 from dynamics_node.errors import DynamicsError
 from dynamics_node.spatial import so3
 
-ORTHONORMAL = 1e-6  # greatest |R R' - 1| of a rotation matrix; it is orthonormalised
-EXACT = 1e-12       # a matrix with less is used unchanged
+ORTHONORMAL = 1e-6  # greatest |R R' - 1| that is accepted
+EXACT = 1e-12       # up to this a matrix is used unchanged; others are orthonormalised
 
 
 def checked_rotation(name: str, R: np.ndarray,

@@ -46,7 +46,10 @@ def _places(some: Sequence[str], axes: Sequence[str]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=256)
 def numbers_of(task: Task, part: Part, setting: Setting) -> np.ndarray:
-    """Return the numbers that a part reads, in the order of torque_space.number_count."""
+    """Return the numbers that a part reads, see torque_space.number_count.
+
+    Its stiffness is 0 for a task without a position.
+    """
     if task.kind == 'force':
         return task._sized('value', len(part[1]))
     if task.kind == 'torque':

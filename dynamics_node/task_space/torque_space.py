@@ -64,9 +64,10 @@ def row_count(part: Part) -> int:
 def number_count(part: Part) -> int:
     """Return how many numbers a part reads at run time.
 
-    'frame': acceleration (6), stiffness, damping, position (3) and rotation matrix (9).
-    'center_of_mass': acceleration (3), stiffness, damping, position (3).
-    'posture': acceleration (n), stiffness, damping, position (n). 'force', 'torque': the value.
+    'frame': a (6), stiffness, damping, position (3) and rotation matrix (9).
+    'center_of_mass': a (3), stiffness, damping, position (3).
+    'posture': a (n), stiffness, damping, position (n). 'force', 'torque': the value.
+    a is the wanted acceleration + damping * the wanted velocity.
     """
     fixed = {'frame': 20, 'center_of_mass': 8}
     if part[0] in fixed:

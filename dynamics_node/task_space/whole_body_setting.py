@@ -47,5 +47,5 @@ def picked(which: Sequence[int] | np.ndarray, size: int) -> np.ndarray:
     """Return the rows that select some of the unknowns, (k, size)."""
     rows = np.zeros((len(which), size))
     rows[np.arange(len(which)), which] = 1.0
-    rows.flags.writeable = False  # cached: all callers share it
+    rows.flags.writeable = False  # callers keep it in a cache
     return rows

@@ -134,7 +134,7 @@ def test_redundant_motors_are_counted():
         result = asked(active, 'least_torque')
         assert result.redundancy == spare
         if spare:
-            with pytest.raises(DynamicsError, match=f'not unique: {spare} more'):
+            with pytest.raises(DynamicsError, match=f'not unique: {spare} direction'):
                 asked(active, 'unique')
             assert (np.linalg.norm(result.tau[active])
                     < np.linalg.norm(asked(active, 'least_force').tau[active]))

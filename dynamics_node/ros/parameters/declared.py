@@ -1,4 +1,4 @@
-"""Declare the parameters of the robot and collect those of all sections; check their values.
+"""Define the parameters of the robot, collect those of all sections, and check their values.
 
 Other sections: `torque.*` in torque.py, `trajectory.*` in trajectory.py, `observer.*` in
 observer.py, `service.*` in service.py, `model.*` in model_size.py, `safety.*` in
@@ -73,7 +73,7 @@ class ModelParameters:
         'lists springs and actuators, see docs/springs.md; empty: none.')
     friction: bool = parameter(True, 'Whether damping and friction of the URDF are used.')
     friction_speed: float = parameter(
-        0.01, 'Speed over which dry friction changes its sign smoothly.', 'rad/s or m/s',
+        0.01, 'Speed at which 71 % of dry friction acts.', 'rad/s or m/s',
         bounds=(1e-6, 10.0))
     friction_speeds: PerJoint = parameter(
         PerJoint(), 'Values of friction_speed for single joints.', 'rad/s or m/s')

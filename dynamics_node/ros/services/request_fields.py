@@ -1,4 +1,7 @@
-"""Read fields common to several services: question, accelerations, efforts, wrenches, rows."""
+"""Read fields common to several services: question, accelerations, efforts, wrenches, rows.
+
+The state (joint_names, position, velocity) is read in request_state.py.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ HEAD = 12               # where frame_id begins
 UINT = struct.Struct('<I')
 STAMP = struct.Struct('<iI')
 BILLION = 1_000_000_000
-MOST_LAYOUT_BYTES = 1_000_000   # of the messages whose layouts are stored; 64 drivers have less
+MOST_LAYOUT_BYTES = 1_000_000   # of messages with a stored layout, in all; 64 drivers need less
 LARGEST = 200_000   # bytes of a message, some thousand joints: reading more would delay a torque
 
 
@@ -67,7 +67,7 @@ class MessageLayout(NamedTuple):
         values = numbers.unpack_from(data, BODY)
         if (values[2], values[first], values[second]) != sizes:
             return None
-        # Reading() takes half as long again.
+        # Reading(...) would take 1.5 times as long.
         return tuple.__new__(Reading, (values[0] * BILLION + values[1], names, values[3:first],
                                        values[first + 1:second], values[second + 1:third]))
 
