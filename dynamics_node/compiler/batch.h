@@ -2,9 +2,9 @@
  * the caches.
  *
  * A kernel with few results writes them as rows, state after state. One with many writes columns to
- * scratch memory: vectors with the states in their lanes. They are copied to the rows here. Entries
- * (i, j) and (j, i) of a symmetric matrix are read from the same column; in straight-line code all
- * zeros share one, and equal symbols. */
+ * scratch memory: vectors with the states in their lanes, which are copied to the rows, see
+ * columns_to_rows.h. Entries (i, j) and (j, i) of a symmetric matrix are read from the same column;
+ * in straight-line code all zeros share one, and equal symbols. */
 #ifndef DYNAMICS_NODE_BATCH_H
 #define DYNAMICS_NODE_BATCH_H
 
@@ -13,12 +13,10 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+
+#include "columns_to_rows.h"
 
 #define MAX_BLOCKS 16
-#define MAX_LANES 8
 /* Results of at least this many bytes in given arrays bypass the caches: a plain store would first
  * read the line from memory, and evict another one. TALOS with a floating base, mass matrix: 1.9
  * times faster with 17 and with 45 MB, 1.4 times slower with 6 MB, which stay in the cache of 32
@@ -31,8 +29,6 @@
 #define STREAM_FROM PY_SSIZE_T_MAX
 #endif
 #define SCRATCH_BYTES ((Py_ssize_t)1 << 17)   /* of run_streamed; at least one block */
-#define LINE 8          /* numbers in a cache line */
-#define SEGMENT 64      /* numbers of a row that are copied at once: 4 KB of columns with 8 lanes */
 #define ALIGNMENT 64    /* bytes, of columns */
 
 typedef int64_t (*single_function)(const double *const *, double *const *);
@@ -71,28 +67,6 @@ typedef struct {
     Py_ssize_t n;
     int streamed, failed;
 } Work;
-
-/* Copy numbers by stores that bypass the caches, a cache line at a time; wider registers were not
- * faster. */
-static void stream(double *goal, const double *source, Py_ssize_t n)
-{
-    for (; n > 0 && (uintptr_t)goal % 64 != 0; n--)
-        *goal++ = *source++;
-#if defined(__SSE2__)
-    for (; n >= 8; n -= 8, goal += 8, source += 8)
-        for (int k = 0; k < 8; k += 2)
-            _mm_stream_pd(goal + k, _mm_loadu_pd(source + k));
-#endif
-    for (; n > 0; n--)
-        *goal++ = *source++;
-}
-
-static void end_stream(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
 
 /* Return how many numbers to allocate for some rows: the kernel may read or write up to a register
  * beyond the last one. */
@@ -202,84 +176,6 @@ static void run_rows(Work *work)
         memcpy(work->out[k] + done * self->out_size[k], out[k],
                (work->n - done) * self->out_size[k] * sizeof(double));
     PyMem_RawFree(scratch);
-}
-
-/* Copy n numbers of two states, adjacent lanes, from their columns to two rows. */
-static void copy_pair(const double *lane, const int32_t *columns, Py_ssize_t n, double *x,
-                      double *y)
-{
-    Py_ssize_t k = 0;
-#if defined(__SSE2__)
-    for (; k + 2 <= n; k += 2) {
-        const __m128d a = _mm_loadu_pd(lane + columns[k]), b = _mm_loadu_pd(lane + columns[k + 1]);
-        _mm_storeu_pd(x + k, _mm_unpacklo_pd(a, b));
-        _mm_storeu_pd(y + k, _mm_unpackhi_pd(a, b));
-    }
-#endif
-    for (; k < n; k++) {
-        x[k] = lane[columns[k]];
-        y[k] = lane[columns[k] + 1];
-    }
-}
-
-/* A row that is written through a buffer, in whole cache lines that bypass the caches. */
-typedef struct {
-    double *goal;
-    Py_ssize_t waiting;   /* numbers in the buffer */
-    double buffer[LINE + SEGMENT];
-} StreamedRow;
-
-/* Write the whole lines of a buffer; at the end of the row the rest too. Then fewer than LINE
- * numbers wait, so that a segment always fits. */
-static void write_lines(StreamedRow *row, int ends)
-{
-    const Py_ssize_t before = (Py_ssize_t)(-(uintptr_t)row->goal / sizeof(double) % LINE);
-    Py_ssize_t n = row->waiting;
-    if (!ends)
-        n = n < before ? 0 : n - (n - before) % LINE;
-    stream(row->goal, row->buffer, n);
-    row->goal += n;
-    row->waiting -= n;
-    memmove(row->buffer, row->buffer + n, row->waiting * sizeof(double));
-}
-
-/* Copy one result of some states, at most a block, from its columns to rows: a segment of all rows
- * before the next one, so that its columns are in the nearest cache. */
-static void copy_rows(const double *memory, const int32_t *columns, double *goal, Py_ssize_t size,
-                      Py_ssize_t states)
-{
-    double beyond[SEGMENT];   /* of a second state that the last pair does not have */
-    for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
-        const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
-        for (Py_ssize_t lane = 0; lane < states; lane += 2) {
-            double *row = goal + lane * size + start;
-            copy_pair(memory + lane, columns + start, n, row,
-                      lane + 1 < states ? row + size : beyond);
-        }
-    }
-}
-
-/* The same, past the caches. */
-static void stream_rows(const double *memory, const int32_t *columns, double *goal,
-                        Py_ssize_t size, Py_ssize_t states)
-{
-    StreamedRow rows[MAX_LANES];
-    for (Py_ssize_t lane = 0; lane < states; lane++) {
-        rows[lane].goal = goal + lane * size;
-        rows[lane].waiting = 0;
-    }
-    for (Py_ssize_t start = 0; start < size; start += SEGMENT) {
-        const Py_ssize_t n = size - start < SEGMENT ? size - start : SEGMENT;
-        for (Py_ssize_t lane = 0; lane < states; lane += 2) {
-            StreamedRow *x = &rows[lane], *y = x + 1;   /* without a state: no row */
-            copy_pair(memory + lane, columns + start, n, x->buffer + x->waiting,
-                      lane + 1 < states ? y->buffer + y->waiting : y->buffer);
-            for (StreamedRow *row = x; row <= y && row < rows + states; row++) {
-                row->waiting += n;
-                write_lines(row, start + n == size);
-            }
-        }
-    }
 }
 
 /* Run all states: columns of a block, then rows; the last block, at least one state, on padded

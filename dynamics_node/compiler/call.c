@@ -382,6 +382,7 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_call", NULL, -1, NU
 PyMODINIT_FUNC PyInit__call(void)
 {
     import_array();
+    find_instructions();
     float64 = PyArray_DescrFromType(NPY_DOUBLE);
     out_name = PyUnicode_InternFromString("out");
     if (out_name == NULL || PyType_Ready(&caller_type) < 0)

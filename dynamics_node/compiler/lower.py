@@ -6,12 +6,10 @@
 `in` and `out` hold one pointer per array of the program. `block` takes `lanes` states from a row of
 C-contiguous arrays on. Uniform inputs (gravity, friction, ...) are the same for all states.
 Rows are read `lanes` numbers at a time. The last load can pass the end of the row: the caller pads
-the last row. Stores of rows shorter than a register pass their end too; rows are stored in order,
-so that the next row overwrites the excess.
+the last row. Stores of short rows pass their end too; the next row overwrites the excess.
 For some programs `block` writes columns (see `columns_of`): `out` then holds one pointer, to memory
 aligned to 64 bytes whose first `lanes` numbers are 0, see result_columns.py.
-Both return 0 if every number read and written is finite and every margin is positive. State inputs
-are checked even if no result depends on them.
+Both return 0 if every number read and written is finite and every margin is positive.
 Fused multiply-adds are selected by `fused_products`, not by LLVM, so that both functions give the
 same bits.
 """
@@ -47,12 +45,11 @@ BLOCK = 60
 ANGLES = 4
 # A program of more than LONG instructions is divided into regions of REGION basic blocks, see
 # spill_slots.py. Smaller regions have more loads and stores, larger ones more work for LLVM's
-# register allocation. With regions of 240 operations, REGION x BLOCK, kernels of TALOS compile in 7
-# to 10 % less time than with 60, and run in 5 to 11 % less; 480 are hardly faster, 1920 are slower
-# (measured).
+# register allocation. With 240 operations (4 x 60), kernels of TALOS compile in 7 to 10 % less time
+# than with 60, and run in 5 to 11 % less; 480 are hardly faster, 1920 are slower (measured).
 LONG, REGION = 6000, 4
-# The block function of a program of more than LONG instructions, or with more than this many state
-# inputs and outputs, has columns of both in memory, see input_columns.py and result_columns.py.
+# With more state inputs and outputs than these, or more than LONG instructions, the block function
+# has columns of both in memory, see input_columns.py and result_columns.py.
 MANY_NUMBERS = 400
 # Module constants, since reading an attribute of an Enum is slow.
 _CONST, _SIN, _COS = Op.CONST, Op.SIN, Op.COS
@@ -88,11 +85,7 @@ def lower(program: Program, lanes: int, uniform: Collection[str] = (), fma: bool
 
 
 def packing_of(program: Program, fused: Set[int]) -> Packing:
-    """Return the Packing of a program; a long program, or one with loops, has none.
-
-    A long one has several regions, and vectors have no spill slots; the matrices of one with loops
-    are not in `outputs`.
-    """
+    """Return the Packing: none of a long program (vectors have no spill slots), or one in loops."""
     if program.rows is not None or straight_line(program, fused) > LONG:
         return NO_PACKING
     return find_packs(program, fused, angle_symbols(program))
@@ -216,8 +209,8 @@ def _run(body: FunctionBody, stores: Stores, bad_input: str, margins: int) -> st
 def _inputs_to_read(program: Program, uniform: Collection[str]) -> dict[int, int]:
     """Return {place of an input: number of its symbol}: inputs in use, and all state inputs.
 
-    A state input that is not finite is refused, even if no result depends on it. An input that is
-    only checked gets a negative number, which no symbol has.
+    A state input that is not finite is refused, even if no result depends on it. One that is only
+    checked gets a negative number, which no symbol has.
     """
     used = {symbol.args[0]: symbol.number for symbol in program.symbols if symbol.op is Op.INPUT}
     first = 0

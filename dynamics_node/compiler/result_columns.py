@@ -2,8 +2,9 @@
 
 To write rows, a kernel would have to transpose every number: more than half of the time of LLVM for
 a humanoid's mass matrix. Large results would also be written twice, to a cache and to memory. The
-caller of the kernel copies columns to rows, see batch.h. The zeros of a result share one column,
-which is never written, and equal numbers, as in the triangles of a symmetric matrix, share theirs.
+caller of the kernel copies columns to rows, see columns_to_rows.h. The zeros of a result share one
+column, which is never written, and equal numbers, as in the triangles of a symmetric matrix, share
+theirs.
 """
 
 from __future__ import annotations
