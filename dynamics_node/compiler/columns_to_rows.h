@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 /* This file is compiled for any processor; functions with AVX512 are called where the machine has
- * it: batches of mass matrices of TALOS then take half of the time (Zen 5). */
+ * it. TALOS, 4096 states, Zen 5: mass matrices take 0.62 times as long, derivatives 0.75, 0.9. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define COMPILES_AVX512
 #define AVX512 __attribute__((target("avx512f")))

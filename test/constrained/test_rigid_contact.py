@@ -18,7 +18,7 @@ def test_a_contact_that_sticks_has_three_rows_and_a_sliding_one_has_one():
 @pytest.mark.parametrize(('fields', 'words'), [
     ({'name': ''}, 'the name of a rigid contact'), ({'frame': 3}, 'frame is 3'),
     ({'restitution': 1.5}, 'restitution is 1.5'), ({'restitution': math.nan}, 'restitution'),
-    ({'friction': 0.5}, 'a SoftContact has the limit of Coulomb'),
+    ({'friction': 0.5}, 'a SoftContact has a finite coefficient'),
     ({'friction': math.nan}, 'friction is nan'), ({'friction': '0'}, 'friction is'),
     ({'point': (0, 0)}, 'point'), ({'height': math.inf}, 'height'),
 ])
